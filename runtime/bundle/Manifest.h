@@ -51,7 +51,8 @@ struct Kernel {
   GridAxis grid[3];
   uint32_t block[3] = {1, 1, 1}; ///< work-items of a workgroup
   Resources resources;
-  std::string sha256; ///< hex, over the function's bytes in .text followed by its 64-byte descriptor
+  std::string
+      sha256; ///< hex, over the function's bytes in .text followed by its 64-byte descriptor
   bool operator==(const Kernel &) const = default;
 };
 
@@ -97,9 +98,9 @@ struct Manifest {
 /// TOML text; byte-identical for equal manifests.
 std::string printManifest(const Manifest &manifest);
 
-/// Parse and validate: unknown, missing, mistyped or out-of-range keys, duplicate symbols and names,
-/// variants without a kernel, families this runtime does not know: NVFP4RT_ERROR_BAD_MANIFEST with
-/// line and column; another format number: NVFP4RT_ERROR_VERSION.
+/// Parse and validate: unknown, missing, mistyped or out-of-range keys, duplicate symbols and
+/// names, variants without a kernel, families this runtime does not know:
+/// NVFP4RT_ERROR_BAD_MANIFEST with line and column; another format number: NVFP4RT_ERROR_VERSION.
 Result<Manifest> parseManifest(std::string_view text);
 
 } // namespace nvfp4rt

@@ -1,0 +1,34 @@
+//===- Version.cpp - version and status names of the C interface ------------===//
+//
+// What the C interface says of itself; static storage only.
+//
+//===------------------------------------------------------------------------===//
+#include "runtime/include/nvfp4rt.h"
+
+extern "C" const char *nvfp4rt_version(void) { return NVFP4GEN_VERSION; }
+
+extern "C" const char *nvfp4rt_status_name(nvfp4rt_status status) {
+  switch (status) {
+#define NVFP4_STATUS(name)                                                                         \
+  case name:                                                                                       \
+    return #name;
+    NVFP4_STATUS(NVFP4RT_OK)
+    NVFP4_STATUS(NVFP4RT_ERROR_INVALID_ARGUMENT)
+    NVFP4_STATUS(NVFP4RT_ERROR_IO)
+    NVFP4_STATUS(NVFP4RT_ERROR_BAD_ELF)
+    NVFP4_STATUS(NVFP4RT_ERROR_BAD_MANIFEST)
+    NVFP4_STATUS(NVFP4RT_ERROR_VERSION)
+    NVFP4_STATUS(NVFP4RT_ERROR_WRONG_ARCH)
+    NVFP4_STATUS(NVFP4RT_ERROR_CHECKSUM)
+    NVFP4_STATUS(NVFP4RT_ERROR_ARGS_LAYOUT)
+    NVFP4_STATUS(NVFP4RT_ERROR_UNKNOWN_FIELD)
+    NVFP4_STATUS(NVFP4RT_ERROR_NO_MATCH)
+    NVFP4_STATUS(NVFP4RT_ERROR_NO_HIP_LIBRARY)
+    NVFP4_STATUS(NVFP4RT_ERROR_NO_DEVICE)
+    NVFP4_STATUS(NVFP4RT_ERROR_HIP)
+    NVFP4_STATUS(NVFP4RT_ERROR_OUT_OF_MEMORY)
+    NVFP4_STATUS(NVFP4RT_ERROR_INTERNAL)
+#undef NVFP4_STATUS
+  }
+  return "NVFP4RT_ERROR_UNKNOWN"; // a number outside the enum, cast by a C caller
+}

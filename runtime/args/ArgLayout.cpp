@@ -1,0 +1,128 @@
+//===- ArgLayout.cpp - the field tables of the argument structs -------------===//
+//
+// One table a family, in member order. A table that leaves out, doubles or
+// misplaces a member does not compile; neither does a family without a table.
+//
+//===------------------------------------------------------------------------===//
+#include "runtime/args/ArgLayout.h"
+
+#include "runtime/include/nvfp4rt_args.h"
+
+#include <fmt/format.h>
+#include <type_traits>
+
+namespace nvfp4rt {
+namespace {
+
+template <typename Member> consteval ArgType argTypeOf() {
+  if constexpr (std::is_pointer_v<Member>)
+    return ArgType::Pointer;
+  else if constexpr (std::is_integral_v<Member> && sizeof(Member) == 8)
+    return ArgType::I64;
+  else {
+    static_assert(std::is_integral_v<Member> && sizeof(Member) == 4,
+                  "an argument is a pointer or an integer of 64 or 32 bits");
+    return ArgType::I32;
+  }
+}
+
+constexpr uint32_t sizeOf(ArgType type) { return type == ArgType::I32 ? 4 : 8; }
+
+/// The fields follow each other without gap or overlap up to the end of the struct, each at its
+/// natural alignment: what the generator lays out member by member is then what C lays out.
+consteval bool tiles(std::span<const ArgField> fields, size_t structSize) {
+  uint64_t next = 0;
+  for (const ArgField &field : fields) {
+    if (field.offset != next || field.offset % sizeOf(field.type) != 0)
+      return false;
+    next += sizeOf(field.type);
+  }
+  return next == structSize;
+}
+
+// The type of a row is taken from the struct, so it cannot disagree with it.
+#define NVFP4_ARG(Struct, path)                                                                    \
+  ArgField { #path, argTypeOf<decltype(Struct{}.path)>(), offsetof(Struct, path) }
+#define NVFP4_ARG_ROWS(Struct, path)                                                               \
+  NVFP4_ARG(Struct, path.base), NVFP4_ARG(Struct, path.row_stride),                                \
+      NVFP4_ARG(Struct, path.head_stride)
+#define NVFP4_ARG_PLANE(Struct, path)                                                              \
+  NVFP4_ARG(Struct, path.base), NVFP4_ARG(Struct, path.page_stride),                               \
+      NVFP4_ARG(Struct, path.token_stride), NVFP4_ARG(Struct, path.head_stride)
+
+constexpr ArgField kKvStoreLayout[] = {
+    NVFP4_ARG_ROWS(nvfp4rt_kv_store_args, k),
+    NVFP4_ARG_ROWS(nvfp4rt_kv_store_args, v),
+    NVFP4_ARG_ROWS(nvfp4rt_kv_store_args, index_k),
+    NVFP4_ARG_PLANE(nvfp4rt_kv_store_args, k_payload),
+    NVFP4_ARG_PLANE(nvfp4rt_kv_store_args, k_scale),
+    NVFP4_ARG_PLANE(nvfp4rt_kv_store_args, v_payload),
+    NVFP4_ARG_PLANE(nvfp4rt_kv_store_args, v_scale),
+    NVFP4_ARG_PLANE(nvfp4rt_kv_store_args, index_payload),
+    NVFP4_ARG_PLANE(nvfp4rt_kv_store_args, index_scale),
+    NVFP4_ARG(nvfp4rt_kv_store_args, slots),
+    NVFP4_ARG(nvfp4rt_kv_store_args, index_slots),
+    NVFP4_ARG(nvfp4rt_kv_store_args, pages),
+    NVFP4_ARG(nvfp4rt_kv_store_args, index_pages),
+    NVFP4_ARG(nvfp4rt_kv_store_args, rows),
+    NVFP4_ARG(nvfp4rt_kv_store_args, reserved),
+};
+
+#undef NVFP4_ARG_PLANE
+#undef NVFP4_ARG_ROWS
+#undef NVFP4_ARG
+
+#define NVFP4_FAMILY(name, CamelName)                                                              \
+  static_assert(std::is_standard_layout_v<nvfp4rt_##name##_args> &&                                \
+                    std::is_trivially_copyable_v<nvfp4rt_##name##_args>,                           \
+                "nvfp4rt_" #name "_args must be plain C");                                         \
+  static_assert(tiles(k##CamelName##Layout, sizeof(nvfp4rt_##name##_args)),                        \
+                "k" #CamelName "Layout must list every member of nvfp4rt_" #name                   \
+                "_args in order");
+#include "templates/Families.def"
+
+constexpr ArgLayout kLayouts[] = {
+#define NVFP4_FAMILY(name, CamelName)                                                              \
+  ArgLayout{#name, sizeof(nvfp4rt_##name##_args), k##CamelName##Layout},
+#include "templates/Families.def"
+};
+
+} // namespace
+
+std::optional<size_t> ArgLayout::indexOf(std::string_view name) const {
+  for (size_t i = 0; i < fields.size(); ++i)
+    if (fields[i].name == name)
+      return i;
+  return std::nullopt;
+}
+
+std::string ArgLayout::text() const {
+  std::string text;
+  for (const ArgField &field : fields)
+    text += fmt::format("{} {} {} {}\n", field.offset, argTypeSize(field.type),
+                        argTypeName(field.type), field.name);
+  return text + fmt::format("size {}\n", size);
+}
+
+uint32_t argTypeSize(ArgType type) { return sizeOf(type); }
+
+std::string_view argTypeName(ArgType type) {
+  switch (type) {
+  case ArgType::Pointer:
+    return "pointer";
+  case ArgType::I64:
+    return "i64";
+  case ArgType::I32:
+    return "i32";
+  }
+  return "";
+}
+
+const ArgLayout *argLayout(std::string_view family) {
+  for (const ArgLayout &layout : kLayouts)
+    if (layout.family == family)
+      return &layout;
+  return nullptr;
+}
+
+} // namespace nvfp4rt
