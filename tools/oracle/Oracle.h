@@ -27,11 +27,15 @@ struct Group {
   bool operator==(const Group &) const = default;
 };
 
-/// F4..F7 on 16 values given as bf16 or fp16 bit patterns.
+/// F4..F7 on 16 values given as bf16 or fp16 bit patterns. A group of NaN alone is quantized like
+/// zeros (F4's maximum over no value is 0).
 Group quantize(std::span<const uint16_t, 16> bits, DType dtype);
 
 /// F8: the exact value of a code under a scale byte; NaN for scale 0x7F/0xFF.
 double dequantize(uint8_t code, uint8_t scale);
+
+/// The exact value of a bf16 or fp16 bit pattern.
+double value(uint16_t bits, DType dtype);
 
 /// Shape of a kv_store launch.
 struct KvStoreShape {
@@ -43,7 +47,9 @@ struct KvStoreShape {
   bool storesK = true, storesV = true, storesIndex = true;
 };
 
-/// W1 on host memory: every pointer in `args` is a host pointer.
+/// W1 on host memory: every pointer in `args` is a host pointer. Pointers of planes that the shape
+/// does not store, and every pointer when args.rows is 0, are not read. The
+/// caller vouches that rows, slots and planes are as large as strides and counts say.
 void kvStore(const KvStoreShape &shape, const nvfp4rt_kv_store_args &args);
 
 /// A named set of groups of 16 elements (bit patterns) that pins one corner of F4..F7.
@@ -53,7 +59,8 @@ struct PinnedSet {
 };
 
 /// Every pinned input of the contract for a dtype: all midpoints of F5 and their neighbours for all
-/// 126 finite scales, amax at and around 0, 2^-9 * 6, 2688, 2700, 65504, NaN, +-Inf, -0, zero groups.
+/// 126 finite scales, amax at and around 0, 2^-9 * 6, 2688, 2700, 65504, NaN, +-Inf, -0, zero
+/// groups.
 std::vector<PinnedSet> pinnedSets(DType dtype);
 
 /// Normal values with outlier channels, reproducible from `seed`: `groups` groups of 16.
