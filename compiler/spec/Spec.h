@@ -75,7 +75,7 @@ struct Spec {
 /// One fault of a spec file.
 struct SpecDiagnostic {
   std::string path;
-  unsigned line = 0, column = 0; ///< 1-based
+  unsigned line = 0, column = 0; ///< 1-based; 0 when the fault is the file itself
   std::string message;           ///< "model.kv_heads: expected ..., found ..."
 };
 
@@ -83,12 +83,16 @@ struct SpecDiagnostic {
 class SpecError : public llvm::ErrorInfo<SpecError> {
 public:
   static char ID;
-  explicit SpecError(std::vector<SpecDiagnostic> diagnostics) : diagnostics(std::move(diagnostics)) {}
+  explicit SpecError(std::vector<SpecDiagnostic> diagnostics)
+      : diagnostics(std::move(diagnostics)) {}
   /// One "path:line:column: error: message" line a diagnostic.
   void log(llvm::raw_ostream &os) const override;
   std::error_code convertToErrorCode() const override;
   std::vector<SpecDiagnostic> diagnostics;
 };
+
+/// Longest spec text, in bytes.
+inline constexpr uint64_t kMaxSpecBytes = 1 << 20;
 
 /// Parse and validate. `path` is only quoted in diagnostics.
 llvm::Expected<Spec> parseSpec(llvm::StringRef text, llvm::StringRef path);

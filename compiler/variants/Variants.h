@@ -12,22 +12,28 @@
 #include "llvm/Support/Error.h"
 #include "llvm/Support/JSON.h"
 
+#include <optional>
 #include <vector>
 
 namespace nvfp4gen {
 
 struct VariantList {
-  std::vector<KernelPlan> kernels;         ///< unique by symbol, sorted by symbol
-  std::vector<nvfp4rt::Variant> variants;  ///< family by family, phase, query length, bucket
+  std::vector<KernelPlan> kernels;        ///< unique by symbol, sorted by symbol
+  std::vector<nvfp4rt::Variant> variants; ///< family by family, phase, query length, bucket
 };
 
 /// Cells of a spec: phases in order; for decode and verify each of their query lengths; for each
 /// the request ranges (previous bucket + 1 .. bucket).
 std::vector<Cell> cellsOf(const Spec &spec);
 
+/// What a spec says of a guard field on the configuration: Equal to this is the term a family
+/// writes for a field it specializes on. Phase, query length and request count are not the spec's
+/// to say: empty for these.
+std::optional<int64_t> configValue(const Spec &spec, nvfp4rt::Field field);
+
 /// Enumerate with the families given. A family that answers some cells and not others, two kernels
-/// of one symbol with different plans, and guards that overlap or leave a gap are errors naming both
-/// sides (G2).
+/// of one symbol with different plans, and guards that overlap or leave a gap are errors naming
+/// both sides (G2).
 llvm::Expected<VariantList> enumerateVariants(const Spec &spec,
                                               std::span<const Family *const> families);
 
