@@ -1,0 +1,48 @@
+//===- Build.h - from a spec to a bundle ------------------------------------===//
+#ifndef NVFP4GEN_COMPILER_BUNDLE_BUILD_H
+#define NVFP4GEN_COMPILER_BUNDLE_BUILD_H
+
+#include "compiler/lowering/Lowering.h"
+#include "compiler/variants/Variants.h"
+#include "runtime/bundle/Manifest.h"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace nvfp4gen {
+
+/// One kernel as it was built.
+struct KernelReport {
+  std::string symbol;
+  double seconds = 0;  ///< template to object
+  size_t variants = 0; ///< guards that this kernel serves
+  uint32_t codeBytes = 0;
+};
+
+struct BuildOptions {
+  unsigned jobs = 0; ///< kernels lowered at once; 0 = one a core
+  /// Called after each kernel, from the thread that built it, one call at a time.
+  std::function<void(const KernelReport &)> progress;
+};
+
+struct Bundle {
+  std::string bytes; ///< the whole file
+  nvfp4rt::Manifest manifest;
+  std::vector<KernelReport> kernels; ///< sorted by symbol
+  double linkSeconds = 0;            ///< link, manifest, digest and read-back
+  double totalSeconds = 0;
+};
+
+/// Build every kernel of `list`, check each against rule G7, link them, add the manifest, and open
+/// the result with the runtime's own checks. All refused kernels are reported at once.
+llvm::Expected<Bundle> buildBundle(const Spec &spec, const VariantList &list,
+                                   const BuildOptions &options);
+
+/// Every kernel of `list` at one stage: (symbol, text or object bytes), sorted by symbol.
+llvm::Expected<std::vector<std::pair<std::string, std::string>>>
+emitKernels(const Spec &spec, const VariantList &list, Stage stage, const BuildOptions &options);
+
+} // namespace nvfp4gen
+
+#endif // NVFP4GEN_COMPILER_BUNDLE_BUILD_H

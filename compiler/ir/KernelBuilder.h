@@ -1,0 +1,175 @@
+//===- KernelBuilder.h - a thin layer over MLIR builders --------------------===//
+//
+// Values with operators, structured control flow and typed memory access, so that
+// a template reads like the kernel it emits. Every operation carries the template's
+// file, line and column as its MLIR location.
+//
+// Integers are signless; operations that care name their signedness (ult, slt,
+// lshr, ashr, udiv). Pointers are byte-addressed global memory.
+//
+//===------------------------------------------------------------------------===//
+#ifndef NVFP4GEN_COMPILER_IR_KERNELBUILDER_H
+#define NVFP4GEN_COMPILER_IR_KERNELBUILDER_H
+
+#include "compiler/ir/Mlir.h"
+#include "compiler/variants/Family.h"
+#include "runtime/args/ArgLayout.h"
+
+#include <source_location>
+#include <string_view>
+
+namespace nvfp4gen {
+
+class KernelBuilder;
+
+/// A value of the kernel under construction.
+class Val {
+public:
+  Val() = default;
+  Val(KernelBuilder &builder, mlir::Value value) : builder(&builder), value(value) {}
+  mlir::Value get() const { return value; }
+  mlir::Type type() const { return value.getType(); }
+  KernelBuilder &kb() const { return *builder; }
+
+private:
+  KernelBuilder *builder = nullptr;
+  mlir::Value value;
+};
+
+/// The right operand of an operator: a value, or a literal that takes the left operand's type. It
+/// captures the place in the template where the operator was written.
+struct Operand {
+  Operand(Val value, std::source_location where = std::source_location::current())
+      : value(value), where(where) {}
+  Operand(int64_t literal, std::source_location where = std::source_location::current())
+      : integer(literal), where(where) {}
+  Operand(int literal, std::source_location where = std::source_location::current())
+      : integer(literal), where(where) {}
+  Operand(uint32_t literal, std::source_location where = std::source_location::current())
+      : integer(literal), where(where) {}
+  Operand(double literal, std::source_location where = std::source_location::current())
+      : real(literal), isReal(true), where(where) {}
+
+  Val value;
+  int64_t integer = 0;
+  double real = 0;
+  bool isReal = false;
+  std::source_location where;
+};
+
+// Integer or floating point by the left operand's type.
+Val operator+(Val a, Operand b);
+Val operator-(Val a, Operand b);
+Val operator*(Val a, Operand b);
+Val operator&(Val a, Operand b);
+Val operator|(Val a, Operand b);
+Val operator^(Val a, Operand b);
+Val operator<<(Val a, Operand b);
+Val lshr(Val a, Operand b);
+Val ashr(Val a, Operand b);
+Val udiv(Val a, Operand b);
+Val urem(Val a, Operand b);
+// Integer comparisons.
+Val eq(Val a, Operand b);
+Val ne(Val a, Operand b);
+Val ult(Val a, Operand b);
+Val slt(Val a, Operand b);
+
+/// Lane exchange inside a row of 16 lanes (the DPP controls of the ISA).
+enum class Dpp : uint32_t {
+  QuadXor1 = 0xB1,       ///< quad_perm [1,0,3,2]
+  QuadXor2 = 0x4E,       ///< quad_perm [2,3,0,1]
+  RowHalfMirror = 0x141, ///< lane i of each 8 takes lane 7 - i
+};
+
+class KernelBuilder {
+public:
+  /// Begin kernel `plan` whose arguments are laid out as `layout`. The module is owned by the
+  /// builder until takeModule().
+  KernelBuilder(mlir::MLIRContext &context, const KernelPlan &plan,
+                const nvfp4rt::ArgLayout &layout);
+
+  /// The finished module; call once, after the body is complete.
+  mlir::OwningOpRef<mlir::ModuleOp> takeModule();
+
+  using Where = std::source_location;
+
+  /// A kernel argument by its path in the argument struct, e.g. "k_payload.page_stride"; a name
+  /// that the layout lacks is a template's fault and is fatal.
+  Val arg(std::string_view path);
+
+  Val i32(int64_t value, Where where = Where::current());
+  Val i64(int64_t value, Where where = Where::current());
+  Val f32(double value, Where where = Where::current());
+  mlir::Type i8Type() { return b.getI8Type(); }
+  mlir::Type i16Type() { return b.getI16Type(); }
+  mlir::Type i32Type() { return b.getI32Type(); }
+  mlir::Type i64Type() { return b.getI64Type(); }
+  mlir::Type f16Type() { return b.getF16Type(); }
+  mlir::Type f32Type() { return b.getF32Type(); }
+  mlir::Type vectorType(unsigned count, mlir::Type element) {
+    return mlir::VectorType::get({count}, element);
+  }
+
+  /// Workgroup and work-item index along an axis (0 = x), i32.
+  Val workgroupId(unsigned axis, Where where = Where::current());
+  Val workitemId(unsigned axis, Where where = Where::current());
+
+  Val zext(Val value, mlir::Type to, Where where = Where::current());
+  Val trunc(Val value, mlir::Type to, Where where = Where::current());
+  Val bitcast(Val value, mlir::Type to, Where where = Where::current());
+  /// fp16 to fp32, exact.
+  Val fpext(Val value, Where where = Where::current());
+  Val select(Val condition, Val ifTrue, Val ifFalse, Where where = Where::current());
+  /// Elements of a vector value.
+  llvm::SmallVector<Val> elements(Val vector, Where where = Where::current());
+
+  /// pointer + bytes (i64), 64-bit arithmetic (P1).
+  Val offset(Val pointer, Operand bytes);
+  /// Access of `type` at a pointer that is a multiple of `alignment` bytes.
+  Val load(mlir::Type type, Val pointer, unsigned alignment, Where where = Where::current());
+  void store(Val value, Val pointer, unsigned alignment, Where where = Where::current());
+
+  void ifThen(Val condition, llvm::function_ref<void()> body, Where where = Where::current());
+
+  // Instructions with a meaning of their own.
+  Val fma(Val a, Val c, Val d, Where where = Where::current());
+  Val fabs(Val value, Where where = Where::current());
+  Val fneg(Val value, Where where = Where::current());
+  Val copysign(Val magnitude, Val sign, Where where = Where::current());
+  /// Larger operand; the one that is not NaN if one is.
+  Val fmax(Val a, Val c, Where where = Where::current());
+  /// v_med3_f32: the median; the smallest of the others when one is NaN.
+  Val fmed3(Val a, Val low, Val high, Where where = Where::current());
+  /// v_rcp_f32: about 1 ulp.
+  Val rcp(Val value, Where where = Where::current());
+  /// v_cvt_pk_fp8_f32 of (value, value), low byte: E4M3FN, RNE; i32.
+  Val toE4M3(Val value, Where where = Where::current());
+  /// v_cvt_f32_fp8 of byte 0.
+  Val fromE4M3(Val byte, Where where = Where::current());
+  /// v_cvt_scalef32_pk_fp4_f32 with scale 1: e2m1 codes of (low, high), RNE, saturating, into byte
+  /// `index` of `old`.
+  Val packE2M1(Val old, Val low, Val high, unsigned index, Where where = Where::current());
+  /// Value of another lane; every lane of the row must be active.
+  Val dpp(Val value, Dpp control, Where where = Where::current());
+
+  // For the operators.
+  mlir::Value materialize(const Operand &operand, mlir::Type type);
+  mlir::OpBuilder &at(const std::source_location &where);
+  mlir::Location loc();
+
+private:
+  Val wrap(mlir::Value value) { return Val(*this, value); }
+  Val callIntrinsic(llvm::StringRef name, mlir::Type result, mlir::ValueRange operands,
+                    const Where &where);
+
+  mlir::OpBuilder b;
+  mlir::Location location;
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  mlir::gpu::GPUFuncOp function;
+  const nvfp4rt::ArgLayout &layout;
+};
+
+} // namespace nvfp4gen
+
+#endif // NVFP4GEN_COMPILER_IR_KERNELBUILDER_H

@@ -1,0 +1,177 @@
+//===- KvStore.cpp - kv_store: rows to NVFP4 planes (rule W1) ---------------===//
+//
+// Rules W1, F1..F7, P1, P2. One launch stores K, V and the index key.
+//
+// Work split: workgroup y = plane; along x, head_dim / 8 lanes a (row, head), each
+// with 8 elements. Bytes: every input element is read once, in 16-byte loads that
+// are contiguous over a wave; every payload byte is written once, a dword a lane;
+// every scale byte once, a dword for 4 groups.
+//
+//===------------------------------------------------------------------------===//
+
+#include "templates/fragments/Quantize.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <algorithm>
+
+namespace nvfp4gen {
+
+namespace {
+
+using nvfp4rt::Field;
+using nvfp4rt::Relation;
+using nvfp4rt::Term;
+
+constexpr unsigned kWorkgroup = 256;
+
+/// How one plane is stored; names are paths in nvfp4rt_kv_store_args.
+struct PlaneArgs {
+  Plane plane;
+  char letter; ///< in the kernel's name
+  const char *rows, *payload, *scale, *slots, *pages;
+};
+
+constexpr PlaneArgs kPlanes[] = {
+    {Plane::K, 'k', "k", "k_payload", "k_scale", "slots", "pages"},
+    {Plane::V, 'v', "v", "v_payload", "v_scale", "slots", "pages"},
+    {Plane::IndexK, 'i', "index_k", "index_payload", "index_scale", "index_slots", "index_pages"},
+};
+
+/// Everything the code is specialized for.
+struct Params {
+  DType dtype;
+  int64_t pageSize;
+  struct Stored {
+    const PlaneArgs *args;
+    int64_t heads, headDim;
+    int64_t lanesPerHead() const { return headDim / fragments::kElementsPerLane; }
+    int64_t lanesPerRow() const { return heads * lanesPerHead(); }
+  };
+  std::vector<Stored> planes;
+};
+
+Params paramsOf(const Spec &spec) {
+  Params params{spec.model.dtype, spec.cache.pageSize, {}};
+  for (const PlaneArgs &args : kPlanes) {
+    bool index = args.plane == Plane::IndexK;
+    CacheFormat format = index ? spec.cache.indexFormat : spec.cache.kvFormat;
+    if (!spec.hasPlane(args.plane) || format != CacheFormat::NVFP4)
+      continue;
+    params.planes.push_back({&args, index ? 1 : spec.model.kvHeads,
+                             index ? spec.model.indexHeadDim : spec.model.headDim});
+  }
+  return params;
+}
+
+/// base + page * page_stride + token * token_stride + head * head_stride (P1).
+Val planeAddress(KernelBuilder &kb, const std::string &plane, Val page, Val token, Val head,
+                 bool oneHead) {
+  Val bytes = page * kb.arg(plane + ".page_stride") + token * kb.arg(plane + ".token_stride");
+  if (!oneHead)
+    bytes = bytes + head * kb.arg(plane + ".head_stride");
+  return kb.offset(kb.arg(plane + ".base"), bytes);
+}
+
+void emitPlane(KernelBuilder &kb, const Params &params, const Params::Stored &stored, Val item) {
+  const PlaneArgs &names = *stored.args;
+  Val lane = urem(item, stored.lanesPerHead());
+  Val unit = udiv(item, stored.lanesPerHead());
+  Val row = udiv(unit, stored.heads);
+  kb.ifThen(ult(row, kb.arg("rows")), [&] {
+    Val row64 = kb.zext(row, kb.i64Type());
+    Val head64 = kb.zext(urem(unit, stored.heads), kb.i64Type());
+    Val lane64 = kb.zext(lane, kb.i64Type());
+
+    Val slot = kb.load(kb.i64Type(), kb.offset(kb.arg(names.slots), row64 << 3), 8);
+    std::string rows = names.rows;
+    Val source = row64 * kb.arg(rows + ".row_stride");
+    if (stored.heads > 1)
+      source = source + head64 * kb.arg(rows + ".head_stride");
+    Val words = kb.load(kb.vectorType(4, kb.i32Type()),
+                        kb.offset(kb.arg(rows + ".base"), source + (lane64 << 4)), 16);
+
+    // Quantized before the slot is looked at: a padded row's work is for nothing, but no row waits
+    // for its slot before its elements are under way.
+    fragments::QuantizedLane quantized =
+        fragments::quantize(kb, fragments::liftPacked(kb, params.dtype, kb.elements(words)));
+    Val scales = fragments::gatherScales(kb, quantized.scale, lane);
+
+    // P2: one unsigned comparison refuses negative slots and slots past the pool.
+    Val page = lshr(slot, int64_t(llvm::Log2_64(params.pageSize)));
+    kb.ifThen(ult(page, kb.arg(names.pages)), [&] {
+      Val token = slot & (params.pageSize - 1);
+      bool oneHead = stored.heads == 1;
+      Val payload = planeAddress(kb, names.payload, page, token, head64, oneHead);
+      kb.store(quantized.codes, kb.offset(payload, lane64 << 2), 4);
+      kb.ifThen(eq(lane & 7, 0), [&] {
+        Val scale = planeAddress(kb, names.scale, page, token, head64, oneHead);
+        kb.store(scales, kb.offset(scale, lshr(lane64, 1)), 4);
+      });
+    });
+  });
+}
+
+void emit(KernelBuilder &kb, const Params &params) {
+  Val item = kb.workgroupId(0) * kWorkgroup + kb.workitemId(0);
+  Val plane = kb.workgroupId(1);
+  for (auto [index, stored] : llvm::enumerate(params.planes)) {
+    assert(stored.headDim % 64 == 0 && "8 lanes of one head share a scale dword");
+    assert(llvm::isPowerOf2_64(stored.lanesPerHead()) && llvm::isPowerOf2_64(params.pageSize));
+    kb.ifThen(eq(plane, int64_t(index)), [&] { emitPlane(kb, params, stored, item); });
+  }
+}
+
+std::optional<CellPlan> plan(const Spec &spec, const Cell &) {
+  Params params = paramsOf(spec);
+  if (params.planes.empty())
+    return std::nullopt;
+
+  std::string letters;
+  int64_t mask = 0, lanes = 0;
+  for (const Params::Stored &stored : params.planes) {
+    letters += stored.args->letter;
+    mask |= int64_t(1) << int64_t(stored.args->plane);
+    lanes = std::max(lanes, stored.lanesPerRow());
+  }
+  bool storesKv = mask & 3, storesIndex = mask & 4;
+  auto text = [](Field field, int64_t value) { return nvfp4rt::valueText(field, value); };
+
+  CellPlan result;
+  auto equal = [&](Field field, int64_t value) {
+    result.config.push_back(Term{field, Relation::Equal, {value}});
+  };
+  equal(Field::dtype, int64_t(params.dtype));
+  equal(Field::planes, mask - 1);
+  equal(Field::page_size, params.pageSize);
+  std::string name = "kv_store__" + text(Field::kv_format, int64_t(CacheFormat::NVFP4)) + "_" +
+                     text(Field::dtype, int64_t(params.dtype));
+  if (storesKv) {
+    equal(Field::kv_format, int64_t(spec.cache.kvFormat));
+    equal(Field::kv_heads, spec.model.kvHeads);
+    equal(Field::head_dim, spec.model.headDim);
+    name += "_hkv" + llvm::utostr(spec.model.kvHeads) + "_d" + llvm::utostr(spec.model.headDim);
+  }
+  if (storesIndex) {
+    equal(Field::index_format, int64_t(spec.cache.indexFormat));
+    equal(Field::index_head_dim, spec.model.indexHeadDim);
+    name += "_id" + llvm::utostr(spec.model.indexHeadDim);
+  }
+  name += "_p" + llvm::utostr(params.pageSize) + "_" + letters;
+
+  result.kernel.symbol = name;
+  result.kernel.family = "kv_store";
+  result.kernel.block[0] = kWorkgroup;
+  result.kernel.grid[0] = {"rows", uint32_t(lanes), kWorkgroup};
+  result.kernel.grid[1] = {"", uint32_t(params.planes.size()), 1};
+  result.kernel.emit = [params](KernelBuilder &kb) { emit(kb, params); };
+  return result;
+}
+
+} // namespace
+
+extern const Family kKvStoreFamily;
+const Family kKvStoreFamily{"kv_store", plan};
+
+} // namespace nvfp4gen
