@@ -1,0 +1,117 @@
+//===- Select.cpp - which variant serves a request --------------------------===//
+//
+// See Select.h.
+//
+//===------------------------------------------------------------------------===//
+#include "runtime/plan/Select.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <limits>
+#include <set>
+
+namespace nvfp4rt {
+namespace {
+
+tl::unexpected<Error> noFamily(const Bundle &bundle, std::string_view family) {
+  std::set<std::string_view> known;
+  for (const Variant &variant : bundle.manifest().variants)
+    known.insert(variant.family);
+  std::string names;
+  for (std::string_view name : known)
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", name);
+  return fail(NVFP4RT_ERROR_NO_MATCH, fmt::format("bundle {}: family: expected one of {}, found {}",
+                                                  bundle.name(), names, family));
+}
+
+/// How far a request is from the term that refused it; 0 is the closest.
+uint64_t distance(const Mismatch &miss) {
+  if (!miss.term || !miss.value)
+    return std::numeric_limits<uint64_t>::max();
+  uint64_t least = std::numeric_limits<uint64_t>::max();
+  for (int64_t bound : miss.term->values) {
+    const auto a = static_cast<uint64_t>(bound), b = static_cast<uint64_t>(*miss.value);
+    least = std::min(least, bound > *miss.value ? a - b : b - a);
+  }
+  return least;
+}
+
+/// Walks the variants of a family.
+template <typename Callback>
+bool forEachOf(const Bundle &bundle, std::string_view family, Callback callback) {
+  bool any = false;
+  for (const Variant &variant : bundle.manifest().variants)
+    if (variant.family == family) {
+      any = true;
+      callback(variant);
+    }
+  return any;
+}
+
+/// The request names a field that no guard has, or lacks one that every guard has: no shape would
+/// help, the request itself is wrong.
+std::optional<std::string> unknownField(const Bundle &bundle, std::string_view family,
+                                        const Request &request) {
+  for (size_t i = 0; i < kFieldCount; ++i) {
+    const auto field = static_cast<Field>(i);
+    bool some = false, all = true;
+    forEachOf(bundle, family, [&](const Variant &variant) {
+      const bool has = variant.guard.find(field) != nullptr;
+      some |= has;
+      all &= has;
+    });
+    const bool given = request.get(field).has_value();
+    if (given && !some)
+      return fmt::format("expected fields that its guards know, found {}", fieldName(field));
+    if (!given && all)
+      return fmt::format("expected a value of {}, found none", fieldName(field));
+  }
+  return std::nullopt;
+}
+
+} // namespace
+
+Result<const Variant *> selectVariant(const Bundle &bundle, std::string_view family,
+                                      const Request &request) {
+  const Variant *match = nullptr, *nearest = nullptr;
+  Mismatch least;
+  const bool known = forEachOf(bundle, family, [&](const Variant &variant) {
+    if (match)
+      return;
+    const std::optional<Mismatch> miss = mismatch(variant.guard, request);
+    if (!miss)
+      match = &variant;
+    else if (!nearest || miss->passed > least.passed ||
+             (miss->passed == least.passed && distance(*miss) < distance(least))) {
+      nearest = &variant;
+      least = *miss;
+    }
+  });
+  if (!known)
+    return noFamily(bundle, family);
+  if (match)
+    return match;
+  if (const std::optional<std::string> text = unknownField(bundle, family, request))
+    return fail(NVFP4RT_ERROR_UNKNOWN_FIELD,
+                fmt::format("bundle {}: family {}: {} (request: {})", bundle.name(), family, *text,
+                            request.text()));
+  return fail(
+      NVFP4RT_ERROR_NO_MATCH,
+      fmt::format("bundle {}: family {}: no variant serves the request ({}); nearest is {}: "
+                  "{}",
+                  bundle.name(), family, request.text(), nearest->name, least.text()));
+}
+
+Result<std::string> explainRequest(const Bundle &bundle, std::string_view family,
+                                   const Request &request) {
+  std::string text;
+  const bool known = forEachOf(bundle, family, [&](const Variant &variant) {
+    const std::optional<Mismatch> miss = mismatch(variant.guard, request);
+    text += fmt::format("{}: {}\n", variant.name, miss ? miss->text() : "match");
+  });
+  if (!known)
+    return noFamily(bundle, family);
+  return text;
+}
+
+} // namespace nvfp4rt
