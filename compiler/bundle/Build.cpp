@@ -117,7 +117,7 @@ llvm::Expected<Bundle> buildBundle(const Spec &spec, const VariantList &list,
   Bundle bundle;
   std::vector<std::string> objects;
   llvm::Error error = lowerAll(
-      spec, list, Stage::Object, options, objects, [&](size_t i, KernelReport &report) {
+      spec, list, Stage::Object, options, objects, [&](size_t i, KernelReport &report) -> llvm::Error {
         const KernelPlan &plan = list.kernels[i];
         llvm::Expected<std::vector<KernelObject>> kernels = readKernels(objects[i]);
         if (!kernels)
@@ -151,8 +151,7 @@ llvm::Expected<Bundle> buildBundle(const Spec &spec, const VariantList &list,
   bundle.bytes = std::move(*bytes);
 
   // What the runtime would refuse is not worth writing.
-  auto opened = nvfp4rt::Bundle::open(
-      {reinterpret_cast<const uint8_t *>(bundle.bytes.data()), bundle.bytes.size()}, spec.name);
+  auto opened = nvfp4rt::Bundle::open({bundle.bytes.begin(), bundle.bytes.end()}, spec.name);
   if (!opened)
     return llvm::createStringError(llvm::inconvertibleErrorCode(),
                                    "the runtime refuses the bundle just built: " +
@@ -166,7 +165,7 @@ llvm::Expected<std::vector<std::pair<std::string, std::string>>>
 emitKernels(const Spec &spec, const VariantList &list, Stage stage, const BuildOptions &options) {
   std::vector<std::string> texts;
   if (llvm::Error error = lowerAll(spec, list, stage, options, texts,
-                                   [](size_t, KernelReport &) { return llvm::Error::success(); }))
+                                   [](size_t, KernelReport &) -> llvm::Error { return llvm::Error::success(); }))
     return std::move(error);
   std::vector<std::pair<std::string, std::string>> result;
   for (auto [plan, text] : llvm::zip_equal(list.kernels, texts))

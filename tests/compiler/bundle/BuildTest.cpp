@@ -1,0 +1,92 @@
+//===- BuildTest.cpp - bundles: reproducible, consistent, identified --------===//
+
+#include "compiler/bundle/Build.h"
+
+#include "runtime/bundle/Bundle.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace nvfp4gen {
+namespace {
+
+Spec specOf(const std::string &name) {
+  llvm::Expected<Spec> spec = loadSpec(SPECS_DIR "/" + name);
+  if (!spec) {
+    ADD_FAILURE() << llvm::toString(spec.takeError());
+    return {};
+  }
+  return *spec;
+}
+
+Bundle build(const Spec &spec, unsigned jobs = 1) {
+  llvm::Expected<VariantList> list = enumerateVariants(spec, families());
+  if (!list) {
+    ADD_FAILURE() << llvm::toString(list.takeError());
+    return {};
+  }
+  llvm::Expected<Bundle> bundle = buildBundle(spec, *list, {jobs, {}});
+  if (!bundle) {
+    ADD_FAILURE() << llvm::toString(bundle.takeError());
+    return {};
+  }
+  return std::move(*bundle);
+}
+
+TEST(Build, SameBytesEveryTime) {
+  Spec spec = specOf("tiny.toml");
+  Bundle first = build(spec, 1), second = build(spec, 2);
+  ASSERT_FALSE(first.bytes.empty());
+  EXPECT_EQ(first.bytes, second.bytes);
+}
+
+TEST(Build, ManifestDescribesTheBytes) {
+  Bundle bundle = build(specOf("minimax_m3_1_tp4_bf16.toml"));
+  auto opened =
+      nvfp4rt::Bundle::open({bundle.bytes.begin(), bundle.bytes.end()}, "bundle");
+  ASSERT_TRUE(opened) << opened.error().message;
+  EXPECT_EQ(opened->manifest(), bundle.manifest);
+}
+
+// Guards that lead to identical code share one kernel: phases, query lengths and buckets do not
+// change a writer's code.
+TEST(Build, VariantsShareKernels) {
+  Spec spec = specOf("minimax_m3_1_tp4_bf16.toml");
+  Bundle bundle = build(spec);
+  EXPECT_EQ(bundle.manifest.kernels.size(), 1u);
+  EXPECT_EQ(bundle.manifest.variants.size(), 3 * spec.serving.requestBuckets.size());
+  for (const nvfp4rt::Variant &variant : bundle.manifest.variants)
+    EXPECT_THAT(variant.name, testing::StartsWith(bundle.manifest.kernels[0].symbol + "__"));
+}
+
+// The build id is a function of everything that decides the bytes.
+TEST(Build, BuildIdFollowsItsInputs) {
+  Spec spec = specOf("tiny.toml");
+  std::string base = build(spec).manifest.buildId;
+  EXPECT_EQ(build(spec).manifest.buildId, base);
+  Spec other = spec;
+  other.sha256 = std::string(64, '0');
+  EXPECT_NE(build(other).manifest.buildId, base);
+  other = spec;
+  other.target.codeObjectVersion = spec.target.codeObjectVersion == 5 ? 6 : 5;
+  EXPECT_NE(build(other).manifest.buildId, base);
+}
+
+TEST(Build, ProgressReportsEveryKernel) {
+  Spec spec = specOf("tiny.toml");
+  llvm::Expected<VariantList> list = enumerateVariants(spec, families());
+  ASSERT_TRUE(bool(list));
+  std::vector<std::string> seen;
+  BuildOptions options{2, [&](const KernelReport &report) {
+                         seen.push_back(report.symbol);
+                         EXPECT_GT(report.seconds, 0);
+                         EXPECT_GT(report.codeBytes, 0u);
+                         EXPECT_GT(report.variants, 0u);
+                       }};
+  llvm::Expected<Bundle> bundle = buildBundle(spec, *list, options);
+  ASSERT_TRUE(bool(bundle)) << llvm::toString(bundle.takeError());
+  EXPECT_EQ(seen.size(), list->kernels.size());
+}
+
+} // namespace
+} // namespace nvfp4gen

@@ -1,0 +1,219 @@
+//===- CliTest.cpp - nvfp4gen as a user runs it -----------------------------===//
+
+#include "runtime/bundle/Bundle.h"
+
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Program.h"
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using testing::HasSubstr;
+
+const std::string kSpecs = SPECS_DIR "/";
+
+struct Outcome {
+  int exitCode;
+  std::string out, err;
+};
+
+class Cli : public testing::Test {
+protected:
+  void SetUp() override {
+    folder = fs::path(testing::TempDir()) / ("cli-" + std::to_string(::getpid()));
+    fs::create_directories(folder);
+  }
+  void TearDown() override { fs::remove_all(folder); }
+
+  static std::string read(const fs::path &path) {
+    std::ifstream in(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
+
+  Outcome run(std::vector<std::string> arguments, std::string program = NVFP4GEN) {
+    std::string out = folder / "stdout", err = folder / "stderr";
+    std::vector<llvm::StringRef> words = {program};
+    words.insert(words.end(), arguments.begin(), arguments.end());
+    int code = llvm::sys::ExecuteAndWait(program, words, std::nullopt, {"", out, err});
+    return {code, read(out), read(err)};
+  }
+
+  std::string buildTiny() {
+    std::string path = folder / "tiny.hsaco";
+    Outcome outcome = run({"build", kSpecs + "tiny.toml", "-o", path});
+    EXPECT_EQ(outcome.exitCode, 0) << outcome.err;
+    return path;
+  }
+
+  fs::path folder;
+};
+
+TEST_F(Cli, UsageErrorsExitWithTwo) {
+  EXPECT_EQ(run({}).exitCode, 2);
+  EXPECT_EQ(run({"frobnicate"}).exitCode, 2);
+  EXPECT_EQ(run({"build", kSpecs + "tiny.toml"}).exitCode, 2);
+  EXPECT_EQ(run({"build", kSpecs + "tiny.toml", "-o", "x", "--emit=elf"}).exitCode, 2);
+  EXPECT_EQ(run({"--version"}).exitCode, 0);
+  EXPECT_EQ(run({"build", "--help"}).exitCode, 0);
+}
+
+TEST_F(Cli, SpecErrorsComeWithTheirPositions) {
+  fs::path spec = folder / "bad.toml";
+  std::ofstream(spec) << "schema = 1\nname = \"x\"\n[model]\nq_headz = 16\n";
+  Outcome outcome = run({"list", spec});
+  EXPECT_EQ(outcome.exitCode, 1);
+  EXPECT_THAT(outcome.err, HasSubstr(spec.string() + ":4:1: error: "));
+  EXPECT_THAT(outcome.err, HasSubstr("q_heads"));
+  EXPECT_EQ(run({"list", folder / "missing.toml"}).exitCode, 1);
+}
+
+// G2: every request count of every phase and query length maps to exactly one variant.
+TEST_F(Cli, ListMapsEveryRequestCount) {
+  Outcome outcome = run({"list", kSpecs + "minimax_m3_1_tp4_bf16.toml", "--json"});
+  ASSERT_EQ(outcome.exitCode, 0) << outcome.err;
+  json list = json::parse(outcome.out);
+  std::map<std::tuple<std::string, std::string, int>, std::map<int, std::string>> served;
+  for (const json &entry : list.at("variants"))
+    for (int n = entry.at("requests")[0]; n <= entry.at("requests")[1]; ++n) {
+      auto &cell = served[{entry.at("family"), entry.at("phase"), entry.at("query_len")}];
+      EXPECT_TRUE(cell.emplace(n, entry.at("variant")).second) << "two variants for " << n;
+    }
+  EXPECT_EQ(served.size(), 3u); // decode 1, verify 8, prefill
+  for (const auto &[key, cell] : served) {
+    EXPECT_EQ(cell.size(), 384u);
+    EXPECT_EQ(cell.begin()->first, 1);
+    EXPECT_EQ(cell.rbegin()->first, 384);
+  }
+}
+
+TEST_F(Cli, BuildAndInspect) {
+  std::string path = buildTiny();
+  Outcome text = run({"inspect", path});
+  EXPECT_EQ(text.exitCode, 0) << text.err;
+  EXPECT_THAT(text.out, HasSubstr("every check passed"));
+  Outcome asJson = run({"inspect", path, "--json"});
+  ASSERT_EQ(asJson.exitCode, 0) << asJson.err;
+  json inspected = json::parse(asJson.out);
+  auto bundle = nvfp4rt::Bundle::openFile(path);
+  ASSERT_TRUE(bundle) << bundle.error().message;
+  EXPECT_EQ(inspected.at("build_id"), bundle->manifest().buildId);
+  EXPECT_EQ(inspected.at("variants").size(), bundle->manifest().variants.size());
+  EXPECT_EQ(inspected.at("kernels").size(), bundle->manifest().kernels.size());
+}
+
+TEST_F(Cli, BuildReportIsJsonOnStdoutAlone) {
+  Outcome outcome = run({"build", kSpecs + "tiny.toml", "-o", folder / "x.hsaco", "--json"});
+  ASSERT_EQ(outcome.exitCode, 0) << outcome.err;
+  json report = json::parse(outcome.out);
+  EXPECT_EQ(report.at("bytes"), fs::file_size(folder / "x.hsaco"));
+  EXPECT_GT(report.at("total_seconds"), 0.0);
+  for (const json &kernel : report.at("kernels"))
+    EXPECT_GT(kernel.at("seconds"), 0.0);
+}
+
+// Another folder, another number of jobs: the same bytes.
+TEST_F(Cli, BuildsAreReproducible) {
+  fs::create_directories(folder / "elsewhere");
+  fs::copy_file(kSpecs + "tiny.toml", folder / "elsewhere" / "tiny.toml");
+  Outcome outcome = run({"build", folder / "elsewhere" / "tiny.toml", "-j", "2", "-o",
+                         folder / "elsewhere" / "other-name.hsaco"});
+  ASSERT_EQ(outcome.exitCode, 0) << outcome.err;
+  EXPECT_EQ(read(buildTiny()), read(folder / "elsewhere" / "other-name.hsaco"));
+}
+
+TEST_F(Cli, FailedBuildLeavesNoFile) {
+  fs::create_directories(folder / "out");
+  std::ofstream(folder / "bad.toml") << "schema = 2\n";
+  EXPECT_EQ(run({"build", folder / "bad.toml", "-o", folder / "out" / "x.hsaco"}).exitCode, 1);
+  EXPECT_EQ(run({"build", kSpecs + "tiny.toml", "-o", folder / "missing" / "x.hsaco"}).exitCode, 1);
+  EXPECT_TRUE(fs::is_empty(folder / "out"));
+}
+
+// A build that is killed at any moment leaves no file under the final name, or a whole one.
+TEST_F(Cli, InterruptedBuildLeavesNoPartialFile) {
+  std::string path = folder / "x.hsaco", spec = kSpecs + "tiny.toml";
+  for (int milliseconds : {5, 20, 40, 60, 80, 100, 120, 160, 200, 300}) {
+    for (int signal : {SIGKILL, SIGINT}) {
+      fs::remove(path);
+      pid_t child = ::fork();
+      ASSERT_GE(child, 0);
+      if (child == 0) {
+        ::execl(NVFP4GEN, "nvfp4gen", "build", spec.c_str(), "-o", path.c_str(), "--json", nullptr);
+        ::_exit(127);
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
+      ::kill(child, signal);
+      int status = 0;
+      ::waitpid(child, &status, 0);
+      ASSERT_FALSE(WIFEXITED(status) && WEXITSTATUS(status) != 0) << "the build failed by itself";
+      if (!fs::exists(path))
+        continue;
+      auto bundle = nvfp4rt::Bundle::openFile(path);
+      EXPECT_TRUE(bundle) << bundle.error().message;
+    }
+  }
+}
+
+TEST_F(Cli, EmitWritesOneFileAKernel) {
+  for (auto [stage, extension, beginning] :
+       {std::tuple("mlir", ".mlir", "module @"), std::tuple("llvm", ".ll", "; ModuleID"),
+        std::tuple("asm", ".s", "\t.amdgcn_target"), std::tuple("obj", ".o", "\x7f""ELF")}) {
+    fs::path out = folder / stage;
+    Outcome outcome =
+        run({"build", kSpecs + "tiny.toml", std::string("--emit=") + stage, "-o", out});
+    ASSERT_EQ(outcome.exitCode, 0) << outcome.err;
+    size_t files = 0;
+    for (const fs::directory_entry &entry : fs::directory_iterator(out)) {
+      ++files;
+      EXPECT_EQ(entry.path().extension(), extension);
+      EXPECT_THAT(read(entry.path()), testing::StartsWith(beginning));
+    }
+    EXPECT_GT(files, 0u);
+  }
+}
+
+TEST_F(Cli, InspectRefusesWhatIsNoBundle) {
+  std::ofstream(folder / "not-a-bundle") << "hello";
+  Outcome outcome = run({"inspect", folder / "not-a-bundle"});
+  EXPECT_EQ(outcome.exitCode, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("nvfp4gen: error: bundle " +
+                                     (folder / "not-a-bundle").string()));
+  std::string bytes = read(buildTiny());
+  bytes[bytes.size() / 2] ^= 1;
+  std::ofstream(folder / "flipped", std::ios::binary) << bytes;
+  EXPECT_EQ(run({"inspect", folder / "flipped"}).exitCode, 1);
+}
+
+// A bundle is a plain ELF: LLVM's tools read its notes, symbols and manifest.
+TEST_F(Cli, ReadelfAndObjcopyReadABundle) {
+  std::string path = buildTiny();
+  auto bundle = nvfp4rt::Bundle::openFile(path);
+  ASSERT_TRUE(bundle) << bundle.error().message;
+  Outcome readelf = run({"--notes", "--symbols", "--sections", "--file-header", path}, READELF);
+  ASSERT_EQ(readelf.exitCode, 0) << readelf.err;
+  EXPECT_EQ(readelf.err, "");
+  EXPECT_THAT(readelf.out, HasSubstr("EM_AMDGPU"));
+  EXPECT_THAT(readelf.out, HasSubstr("gfx950"));
+  for (const nvfp4rt::Kernel &kernel : bundle->manifest().kernels) {
+    EXPECT_THAT(readelf.out, HasSubstr(".name:           " + kernel.symbol));
+    EXPECT_THAT(readelf.out, HasSubstr(kernel.symbol + ".kd"));
+  }
+  std::string manifest = folder / "manifest.toml";
+  Outcome dump = run({"--dump-section", ".nvfp4.manifest=" + manifest, path,
+                      folder / "copy.hsaco"}, OBJCOPY);
+  ASSERT_EQ(dump.exitCode, 0) << dump.err;
+  EXPECT_EQ(read(manifest), nvfp4rt::printManifest(bundle->manifest()));
+}
+
+} // namespace
