@@ -1,0 +1,21 @@
+//===- HipTarget.h - verified kernels on HIP --------------------------------===//
+//
+// Owns: the target that launches through the public C interface of the runtime and
+// moves data through the same HIP library.
+//
+//===------------------------------------------------------------------------===//
+#ifndef NVFP4GEN_TOOLS_VERIFY_HIPTARGET_H
+#define NVFP4GEN_TOOLS_VERIFY_HIPTARGET_H
+
+#include "tools/verify/Target.h"
+
+namespace verify {
+
+/// Open and load the bundle on a device. A `hipLibrary` that is not empty is put in the environment
+/// of this process, where the runtime looks for it.
+nvfp4rt::Result<std::unique_ptr<Target>> makeHipTarget(const std::string &bundlePath,
+                                                       const std::string &hipLibrary, int device);
+
+} // namespace verify
+
+#endif // NVFP4GEN_TOOLS_VERIFY_HIPTARGET_H

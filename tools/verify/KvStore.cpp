@@ -1,0 +1,200 @@
+//===- KvStore.cpp - the checks of kv_store ---------------------------------===//
+//
+// Owns: which launches a kv_store variant must get right (W1): shapes, layouts and
+// slots for every variant; pinned inputs and huge pools once a kernel.
+//
+//===------------------------------------------------------------------------===//
+#include "tools/verify/FamilyChecks.h"
+#include "tools/verify/KvStoreLaunch.h"
+#include "tools/verify/KvStoreSlots.h"
+#include "tools/verify/Requests.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace verify {
+
+namespace kv_store {
+namespace {
+
+/// The pool size of a field report in which 32-bit offsets wrapped.
+constexpr int64_t kHugePages = 8'401'239;
+
+class Checker {
+public:
+  Checker(Job &job, const nvfp4rt::Request &request, const Config &config)
+      : job(job), request(request), config(config) {}
+
+  /// What depends on the guard: row counts, layouts, slots; with random inputs. False to stop.
+  bool shapes() {
+    std::vector<Bits16> groups = oracle::randomGroups(config.shape.dtype, 4096, job.seed);
+    for (const oracle::PinnedSet &set : oracle::pinnedSets(config.shape.dtype))
+      if (set.name.ends_with("mixtures"))
+        groups.insert(groups.end(), set.groups.begin(), set.groups.end());
+    Inputs inputs = streams(groups);
+    for (Order order : config.orders)
+      for (Layout layout : {Layout::Dense, Layout::Gapped, Layout::Interleaved}) {
+        Launch launch = launchOf("shapes and slots", layout, order, config.rows);
+        SlotLists slots(config.shape.pageSize, launch.pages, job.seed, 0);
+        SlotLists indexSlots(config.shape.pageSize, launch.indexPages, job.seed + 1, 5);
+        do {
+          launch.slots = slots.next(static_cast<size_t>(config.rows));
+          launch.indexSlots = indexSlots.next(static_cast<size_t>(config.rows));
+          if (!run(launch, inputs))
+            return false;
+        } while (!slots.complete());
+      }
+    Launch none = launchOf("no rows", Layout::Dense, config.orders[0], 0);
+    return run(none, inputs);
+  }
+
+  /// Every pinned group through every tensor.
+  bool pinned(KernelReport &kernel) {
+    std::vector<Bits16> groups;
+    for (const oracle::PinnedSet &set : oracle::pinnedSets(config.shape.dtype)) {
+      kernel.pinnedSets.push_back({set.name, set.groups.size()});
+      groups.insert(groups.end(), set.groups.begin(), set.groups.end());
+    }
+    int64_t rows = 0;
+    for (Tensor tensor : tensors()) {
+      const int64_t perRow = headsOf(config.shape, tensor) * headDimOf(config.shape, tensor) / 16;
+      rows = std::max(rows, (static_cast<int64_t>(groups.size()) + perRow - 1) / perRow);
+    }
+    Inputs inputs = streams(groups);
+    const uint64_t before = job.report.groups;
+    while (rows > 0) {
+      const int64_t count = std::min(rows, config.rows);
+      Launch launch = launchOf("pinned inputs", Layout::Dense, config.orders[0], count);
+      launch.slots = SlotLists(config.shape.pageSize, launch.pages, job.seed + 2, 0)
+                         .nextLive(static_cast<size_t>(count));
+      launch.indexSlots = SlotLists(config.shape.pageSize, launch.indexPages, job.seed + 3, 0)
+                              .nextLive(static_cast<size_t>(count));
+      if (!run(launch, inputs))
+        return false;
+      rows -= count;
+    }
+    job.report.pinnedGroups += job.report.groups - before;
+    return true;
+  }
+
+  /// Pools in which byte offsets pass 2^31 and 2^32; the largest that the device has room for.
+  void hugePools() {
+    std::vector<Bits16> groups = oracle::randomGroups(config.shape.dtype, 1024, job.seed + 4);
+    Inputs inputs = streams(groups);
+    const int64_t most = std::max(kHugePages, pagesPastTwo32(&PoolLayout::scale));
+    for (int64_t pages : {most, pagesPastTwo32(&PoolLayout::payload)}) {
+      Launch launch = launchOf("huge pools", Layout::Dense, config.orders[0], 0);
+      launch.pages = launch.indexPages = pages;
+      launch.sparse = true;
+      const PoolLayout pools = poolLayout(config.shape, launch.layout, launch.order, pages, pages);
+      std::vector<int64_t> slots, indexSlots;
+      if (config.shape.storesK)
+        slots = boundarySlots(pools, K, config.shape.pageSize, pages);
+      else if (config.shape.storesV)
+        slots = boundarySlots(pools, V, config.shape.pageSize, pages);
+      if (config.shape.storesIndex)
+        indexSlots = boundarySlots(pools, IndexK, config.shape.pageSize, pages);
+      const size_t rows = std::max(slots.size(), indexSlots.size());
+      slots.resize(rows, -1);
+      indexSlots.resize(rows, -1);
+      std::reverse(indexSlots.begin(), indexSlots.end()); // no row has one slot in both
+
+      bool room = true;
+      for (size_t first = 0; room && first < rows; first += static_cast<size_t>(config.rows)) {
+        const size_t last = std::min(rows, first + static_cast<size_t>(config.rows));
+        auto part = [&](const std::vector<int64_t> &list) {
+          return std::vector<int64_t>(list.begin() + static_cast<ptrdiff_t>(first),
+                                      list.begin() + static_cast<ptrdiff_t>(last));
+        };
+        launch.slots = part(slots);
+        launch.indexSlots = part(indexSlots);
+        auto done = runLaunch(job, launch, inputs);
+        room = done || done.error().code != NVFP4RT_ERROR_OUT_OF_MEMORY;
+        if (!room)
+          job.report.skipped.push_back(fmt::format("pools of {} pages: needs {} bytes: {}", pages,
+                                                   poolBytes(launch), done.error().message));
+        else if (!done)
+          return; // a fault, and reported
+      }
+      if (room)
+        return;
+    }
+  }
+
+private:
+  Job &job;
+  const nvfp4rt::Request &request;
+  const Config &config;
+
+  std::vector<Tensor> tensors() const {
+    std::vector<Tensor> result;
+    for (Tensor tensor : {K, V, IndexK})
+      if (stores(config.shape, tensor))
+        result.push_back(tensor);
+    return result;
+  }
+
+  /// Each tensor starts elsewhere, and no start is a multiple of a row's groups.
+  static Inputs streams(const std::vector<Bits16> &groups) {
+    const size_t third = groups.size() / 3 | 1;
+    return {GroupStream(groups, 0), GroupStream(groups, third), GroupStream(groups, 2 * third)};
+  }
+
+  /// A launch without slots, in pools with room for `rows` rows; the index pool is larger.
+  Launch launchOf(std::string_view what, Layout layout, Order order, int64_t rows) const {
+    const int64_t pages = SlotLists::pagesFor(rows, config.shape.pageSize);
+    return {.request = request,
+            .shape = config.shape,
+            .layout = layout,
+            .order = order,
+            .pages = pages,
+            .indexPages = pages + 1,
+            .slots = {},
+            .indexSlots = {},
+            .sparse = false,
+            .what = what};
+  }
+
+  /// Pages at which the shortest plane among the payloads (or scales) is longer than 2^32 bytes.
+  int64_t pagesPastTwo32(std::array<PlanePlace, kTensors> PoolLayout::*planes) const {
+    int64_t least = 0;
+    const PoolLayout pools = poolLayout(config.shape, Layout::Dense, config.orders[0], 1, 1);
+    for (Tensor tensor : tensors()) {
+      const int64_t stride = (pools.*planes)[tensor].pageStride;
+      least = least == 0 ? stride : std::min(least, stride);
+    }
+    return (int64_t{1} << 32) / least + 8;
+  }
+
+  bool run(const Launch &launch, Inputs &inputs) {
+    auto done = runLaunch(job, launch, inputs);
+    if (!done && done.error().code == NVFP4RT_ERROR_OUT_OF_MEMORY)
+      job.fault(fmt::format("{}: {}", launch.what, done.error().message));
+    return done.has_value();
+  }
+};
+
+} // namespace
+} // namespace kv_store
+
+void verifyKvStore(Job &job) {
+  const std::vector<nvfp4rt::Request> requests = cornerRequests(job.variant.guard);
+  const nvfp4rt::Request *largest = nullptr;
+  for (const nvfp4rt::Request &request : requests) {
+    auto config = kv_store::readConfig(request);
+    if (!config)
+      return job.fault(config.error().message);
+    if (!kv_store::Checker(job, request, *config).shapes())
+      return;
+    if (!largest || rowsOf(request) > rowsOf(*largest))
+      largest = &request;
+  }
+  if (!job.kernelReport)
+    return;
+  const kv_store::Config config = *kv_store::readConfig(*largest);
+  kv_store::Checker checker(job, *largest, config);
+  if (checker.pinned(*job.kernelReport))
+    checker.hugePools();
+}
+
+} // namespace verify

@@ -1,0 +1,175 @@
+//===- Report.cpp - the two printed forms of a report -----------------------===//
+//
+// Owns: the table for people and the JSON of a verification.
+//
+//===------------------------------------------------------------------------===//
+#include "tools/verify/Verify.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace verify {
+
+namespace {
+
+/// Terms that every variant of a family has alike.
+std::vector<nvfp4rt::Term> sharedTerms(const Report &report, std::string_view family) {
+  std::vector<nvfp4rt::Term> shared;
+  bool first = true;
+  for (const VariantReport &variant : report.variants) {
+    if (variant.family != family)
+      continue;
+    if (first)
+      shared = variant.guard.terms;
+    first = false;
+    std::erase_if(shared, [&](const nvfp4rt::Term &term) {
+      const nvfp4rt::Term *other = variant.guard.find(term.field);
+      return !other || *other != term;
+    });
+  }
+  return shared;
+}
+
+std::string termsText(const std::vector<nvfp4rt::Term> &terms) {
+  return nvfp4rt::Guard{terms}.text();
+}
+
+/// Lines of cells, each column as wide as its widest cell; `right` columns are right-aligned.
+class Table {
+public:
+  Table(std::vector<std::string> head, std::vector<bool> right)
+      : lines{std::move(head)}, right(std::move(right)) {}
+  void add(std::vector<std::string> line) { lines.push_back(std::move(line)); }
+  std::string text() const {
+    std::vector<size_t> width(lines[0].size());
+    for (const auto &line : lines)
+      for (size_t i = 0; i < line.size(); ++i)
+        width[i] = std::max(width[i], line[i].size());
+    std::string text;
+    for (const auto &line : lines) {
+      std::string row;
+      for (size_t i = 0; i < line.size(); ++i)
+        row += right[i] ? fmt::format("{:>{}}  ", line[i], width[i])
+                        : fmt::format("{:<{}}  ", line[i], width[i]);
+      row.erase(row.find_last_not_of(' ') + 1);
+      text += row + "\n";
+      if (&line == &lines[0])
+        text += std::string(row.size(), '-') + "\n";
+    }
+    return text;
+  }
+
+private:
+  std::vector<std::vector<std::string>> lines;
+  std::vector<bool> right;
+};
+
+/// JSON has no infinity; a NaN scale makes one.
+nlohmann::json errorJson(double error) {
+  return std::isfinite(error) ? nlohmann::json(error) : nlohmann::json("infinity");
+}
+
+std::vector<std::string_view> familiesOf(const Report &report) {
+  std::vector<std::string_view> families;
+  for (const VariantReport &variant : report.variants)
+    if (std::find(families.begin(), families.end(), variant.family) == families.end())
+      families.push_back(variant.family);
+  return families;
+}
+
+} // namespace
+
+std::string reportTable(const Report &report) {
+  std::string text =
+      fmt::format("bundle {}\nspec   {}, build {}\nrun on {}, seed {}\n\n", report.bundle,
+                  report.specName, report.buildId, report.device, report.seed);
+  for (std::string_view family : familiesOf(report)) {
+    const std::vector<nvfp4rt::Term> shared = sharedTerms(report, family);
+    text += fmt::format("{}: every guard has {}\n", family, termsText(shared));
+    Table table({"variant", "and", "VGPR", "SGPR", "LDS", "code", "inputs", "wrong bytes",
+                 "worst error", "result"},
+                {false, false, true, true, true, true, true, true, true, false});
+    for (const VariantReport &variant : report.variants) {
+      if (variant.family != family)
+        continue;
+      std::vector<nvfp4rt::Term> own = variant.guard.terms;
+      std::erase_if(own, [&](const nvfp4rt::Term &term) {
+        return std::find(shared.begin(), shared.end(), term) != shared.end();
+      });
+      const nvfp4rt::Resources &used = variant.resources;
+      table.add({variant.name, termsText(own), fmt::to_string(used.vgprs),
+                 fmt::to_string(used.sgprs), fmt::to_string(used.ldsBytes),
+                 fmt::to_string(used.codeBytes), fmt::to_string(variant.groups),
+                 fmt::to_string(variant.mismatchingBytes), fmt::format("{:g}", variant.worstError),
+                 !variant.passed()         ? "FAIL"
+                 : variant.skipped.empty() ? "pass"
+                                           : "pass, some skipped"});
+    }
+    text += table.text() + "\n";
+  }
+  text += "inputs: groups of 16 elements compared bit for bit; LDS and code in bytes\n";
+  for (const KernelReport &kernel : report.kernels) {
+    uint64_t groups = 0;
+    for (const KernelReport::Set &set : kernel.pinnedSets)
+      groups += set.groups;
+    text += fmt::format("pinned inputs of kernel {}: {} groups in {} sets through each tensor, run "
+                        "by {}\n",
+                        kernel.symbol, groups, kernel.pinnedSets.size(), kernel.variant);
+  }
+  size_t failed = 0;
+  uint64_t bytes = 0, launches = 0;
+  for (const VariantReport &variant : report.variants) {
+    for (const std::string &reason : variant.skipped)
+      text += fmt::format("skipped in {}: {}\n", variant.name, reason);
+    if (variant.firstFault) {
+      ++failed;
+      text += fmt::format("FAIL {}: {}\n", variant.name, *variant.firstFault);
+    }
+    bytes += variant.bytesCompared;
+    launches += variant.launches;
+  }
+  text += fmt::format("{} variants, {} launches, {} bytes compared, {} failed, {:.1f} s\n",
+                      report.variants.size(), launches, bytes, failed, report.seconds);
+  return text;
+}
+
+nlohmann::json reportJson(const Report &report) {
+  nlohmann::json kernels = nlohmann::json::array(), variants = nlohmann::json::array();
+  for (const KernelReport &kernel : report.kernels) {
+    nlohmann::json sets = nlohmann::json::array();
+    for (const KernelReport::Set &set : kernel.pinnedSets)
+      sets.push_back({{"name", set.name}, {"groups", set.groups}});
+    kernels.push_back(
+        {{"symbol", kernel.symbol}, {"variant", kernel.variant}, {"pinned_sets", sets}});
+  }
+  for (const VariantReport &variant : report.variants) {
+    const nvfp4rt::Resources &used = variant.resources;
+    variants.push_back({{"name", variant.name},
+                        {"family", variant.family},
+                        {"symbol", variant.symbol},
+                        {"guard", variant.guard.text()},
+                        {"vgprs", used.vgprs},
+                        {"sgprs", used.sgprs},
+                        {"lds_bytes", used.ldsBytes},
+                        {"code_bytes", used.codeBytes},
+                        {"launches", variant.launches},
+                        {"groups", variant.groups},
+                        {"pinned_groups", variant.pinnedGroups},
+                        {"bytes_compared", variant.bytesCompared},
+                        {"mismatching_bytes", variant.mismatchingBytes},
+                        {"worst_error", errorJson(variant.worstError)},
+                        {"passed", variant.passed()},
+                        {"first_fault", variant.firstFault ? nlohmann::json(*variant.firstFault)
+                                                           : nlohmann::json()},
+                        {"skipped", variant.skipped},
+                        {"seconds", variant.seconds}});
+  }
+  return {{"bundle", report.bundle},   {"build_id", report.buildId}, {"spec", report.specName},
+          {"arch", report.arch},       {"device", report.device},    {"seed", report.seed},
+          {"passed", report.passed()}, {"seconds", report.seconds},  {"kernels", kernels},
+          {"variants", variants}};
+}
+
+} // namespace verify
