@@ -1,0 +1,173 @@
+//===- Execute.cpp - running stream work ------------------------------------===//
+
+#include "tools/gfx950emu/hip/Execute.h"
+#include "tools/gfx950emu/hip/Capture.h"
+
+#include <cstdio>
+#include <cstring>
+
+namespace gfx950emu::hip {
+
+/// True if [address, address + bytes) lies in one allocation, or in none at all.
+static bool withinOne(const Runtime &runtime, const void *address, size_t bytes) {
+  auto begin = reinterpret_cast<uint64_t>(address);
+  if (bytes > UINT64_MAX - begin)
+    return false;
+  if (const Allocation *allocation = runtime.allocationOf(address))
+    return bytes <= allocation->base + allocation->bytes - begin;
+  auto next = runtime.allocations.lower_bound(begin);
+  return next == runtime.allocations.end() || begin + bytes <= next->first;
+}
+
+static hipError_t validateCopy(const Runtime &runtime, const CopyOp &copy) {
+  if (copy.bytes == 0)
+    return hipSuccess;
+  if (!copy.dst || !copy.src || !withinOne(runtime, copy.dst, copy.bytes) ||
+      !withinOne(runtime, copy.src, copy.bytes))
+    return hipErrorInvalidValue;
+  return hipSuccess;
+}
+
+static hipError_t validateFill(const Runtime &runtime, const FillOp &fill) {
+  if (fill.count == 0)
+    return hipSuccess;
+  if (!runtime.allocationOf(fill.dst) ||
+      !withinOne(runtime, fill.dst, fill.count * fill.elementBytes))
+    return hipErrorInvalidValue;
+  return hipSuccess;
+}
+
+hipError_t validate(const Runtime &runtime, const Operation &operation) {
+  if (auto *copy = std::get_if<CopyOp>(&operation))
+    return validateCopy(runtime, *copy);
+  if (auto *fill = std::get_if<FillOp>(&operation))
+    return validateFill(runtime, *fill);
+  return std::get<KernelOp>(operation).module->unloaded ? hipErrorInvalidHandle : hipSuccess;
+}
+
+hipError_t reportFault(llvm::Error error) {
+  hipError_t code = hipErrorLaunchFailure;
+  handleAllErrors(
+      std::move(error),
+      [&](const Fault &fault) {
+        thisThread().lastFault = faultKindName(fault.kind).str() + ": " + fault.message;
+        switch (fault.kind) {
+        case FaultKind::BadCodeObject:
+          code = hipErrorInvalidKernelFile;
+          break;
+        case FaultKind::WrongArch:
+          code = hipErrorNoBinaryForGpu;
+          break;
+        case FaultKind::OutOfBounds:
+          code = hipErrorIllegalAddress;
+          break;
+        default:
+          break;
+        }
+      },
+      [](const llvm::ErrorInfoBase &other) { thisThread().lastFault = other.message(); });
+  return code;
+}
+
+static void fillElements(const FillOp &fill) {
+  if (fill.elementBytes == 1) {
+    memset(fill.dst, static_cast<int>(fill.value), fill.count);
+    return;
+  }
+  // The destination of a 16- or 32-bit fill need not be aligned.
+  auto *out = static_cast<char *>(fill.dst);
+  for (size_t i = 0; i < fill.count; ++i, out += fill.elementBytes)
+    memcpy(out, &fill.value, fill.elementBytes);
+}
+
+static hipError_t perform(Runtime &runtime, Stream &stream, const Operation &operation) {
+  {
+    std::lock_guard lock(runtime.mutex);
+    if (hipError_t invalid = validate(runtime, operation); invalid != hipSuccess)
+      return invalid;
+  }
+  if (auto *copy = std::get_if<CopyOp>(&operation)) {
+    if (copy->bytes != 0)
+      memmove(copy->dst, copy->src, copy->bytes);
+    return hipSuccess;
+  }
+  if (auto *fill = std::get_if<FillOp>(&operation)) {
+    if (fill->count != 0)
+      fillElements(*fill);
+    return hipSuccess;
+  }
+
+  const auto &kernel = std::get<KernelOp>(operation);
+  Dispatch dispatch;
+  dispatch.object = kernel.module->object.get();
+  dispatch.kernel = kernel.kernel;
+  dispatch.grid = kernel.grid;
+  dispatch.block = kernel.block;
+  dispatch.dynamicLdsBytes = kernel.dynamicLdsBytes;
+  dispatch.kernarg = kernel.kernarg;
+  thisThread().lastFault.clear();
+  llvm::Expected<RunStats> stats = run(dispatch, stream.device->memory, runtime.runOptions);
+  if (stats)
+    return hipSuccess;
+  hipError_t code = reportFault(stats.takeError());
+  fprintf(stderr, "gfx950emu: device %d: %s\n", stream.device->id, thisThread().lastFault.c_str());
+  std::lock_guard lock(runtime.mutex);
+  if (stream.pending == hipSuccess)
+    stream.pending = code;
+  return code;
+}
+
+namespace {
+/// The null stream runs alone among the blocking streams of its device.
+class LegacyOrder {
+public:
+  explicit LegacyOrder(Stream &stream) {
+    if (stream.isNull)
+      alone = std::unique_lock(stream.device->legacy);
+    else if (!(stream.flags & hipStreamNonBlocking))
+      shared = std::shared_lock(stream.device->legacy);
+  }
+
+private:
+  std::unique_lock<std::shared_mutex> alone;
+  std::shared_lock<std::shared_mutex> shared;
+};
+} // namespace
+
+hipError_t execute(Runtime &runtime, Stream &stream, llvm::ArrayRef<const Operation *> operations) {
+  std::lock_guard order(stream.order);
+  LegacyOrder legacy(stream);
+  std::shared_lock running(runtime.gate);
+  for (const Operation *operation : operations)
+    if (hipError_t code = perform(runtime, stream, *operation); code != hipSuccess)
+      return code;
+  return hipSuccess;
+}
+
+hipError_t submit(Runtime &runtime, Stream &stream, Operation operation,
+                  std::unique_lock<std::mutex> lock) {
+  if (hipError_t invalid = validate(runtime, operation); invalid != hipSuccess)
+    return invalid;
+  if (std::optional<hipError_t> captured = captureOperation(stream, operation))
+    return *captured;
+  lock.unlock();
+  const Operation *only = &operation;
+  return execute(runtime, stream, only);
+}
+
+hipError_t synchronize(Runtime &runtime, Stream &stream) {
+  {
+    std::lock_guard order(stream.order);
+    LegacyOrder legacy(stream);
+  }
+  std::lock_guard lock(runtime.mutex);
+  hipError_t fault = std::exchange(stream.pending, hipSuccess);
+  if (stream.isNull)
+    for (const auto &[value, other] : runtime.streams.all())
+      if (other->device == stream.device && !(other->flags & hipStreamNonBlocking))
+        if (hipError_t its = std::exchange(other->pending, hipSuccess); its != hipSuccess)
+          fault = its;
+  return fault;
+}
+
+} // namespace gfx950emu::hip

@@ -1,0 +1,38 @@
+/*===- gfx950emu_hip.h - what libgfx950emu-hip.so adds to the HIP C API ------===
+ *
+ * The library implements a subset of the HIP C API on the gfx950 emulator; see
+ * hip/hip_runtime_api.h for those functions. This header declares the only extra.
+ *
+ * Execution model: every operation runs to its end inside the call that enqueues it,
+ * in stream order; "async" calls therefore return when the work is done. Captured
+ * work runs only when its graph is launched. Operations of one stream never overlap;
+ * the legacy null stream excludes every blocking stream of its device.
+ *
+ * Environment, read at the first call of the process; empty means unset, anything
+ * but a plain decimal number in range is reported on stderr and makes every call
+ * return hipErrorInvalidValue:
+ *   GFX950EMU_DEVICES           1..64 emulated devices, default 1
+ *   GFX950EMU_THREADS           0..1024 CPU threads a dispatch, default 0 = one a core
+ *   GFX950EMU_SEED              workgroup and wave order, default 0 = ascending
+ *   GFX950EMU_MAX_INSTRUCTIONS  1.. wave instructions a dispatch, default 100000000000
+ *
+ *===------------------------------------------------------------------------===*/
+#ifndef GFX950EMU_HIP_GFX950EMU_HIP_H
+#define GFX950EMU_HIP_GFX950EMU_HIP_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Why the calling thread's last kernel launch, graph launch or module load was refused by the
+ * emulator: fault kind, kernel, workgroup, wave, lane, pc and disassembly where they apply.
+ * Never null; "" when the last such call of this thread succeeded or none was made. The text
+ * stays valid until the thread's next call of that kind, and is freed when the thread ends.
+ * Thread-safe. */
+__attribute__((visibility("default"))) const char *gfx950emu_last_fault(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* GFX950EMU_HIP_GFX950EMU_HIP_H */
