@@ -6,6 +6,7 @@
 //===------------------------------------------------------------------------===//
 #include "compiler/spec/SpecFields.h"
 #include "compiler/spec/SpecRules.h"
+#include "runtime/support/Toml.h"
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLExtras.h"
@@ -18,10 +19,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <tuple>
-
-#define TOML_HEADER_ONLY 1
-#define TOML_EXCEPTIONS 0
-#include <toml++/toml.h>
 
 namespace nvfp4gen {
 namespace {
@@ -345,7 +342,7 @@ void Parser::readField(const toml::table &content, size_t index) {
     set->store(spec, all);
     stored = true;
   } else {
-    report(positions[index], fmt::format("{}: expected {} ({}), found nothing", name,
+    report(positions[index], fmt::format("{}: expected {}, found nothing ({})", name,
                                          expectation(row.type), row.doc));
   }
   if (stored)

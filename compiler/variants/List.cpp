@@ -47,7 +47,7 @@ void printList(const Spec &spec, const VariantList &list, llvm::raw_ostream &os)
     for (size_t i = 0; i < kColumns; ++i)
       widths[i] = std::max(widths[i], row[i].size());
 
-  os << fmt::format("{}: {} share {}\n\n", spec.name, count(list.variants.size(), "variant"),
+  os << fmt::format("{}: {}, {}\n\n", spec.name, count(list.variants.size(), "variant"),
                     count(list.kernels.size(), "kernel"));
   for (const Row &row : rows) {
     for (size_t i = 0; i + 1 < kColumns; ++i)
