@@ -1,0 +1,188 @@
+//===- CommandTest.cpp - the program gfx950emu ------------------------------===//
+//
+// Runs the built program: output, files and exit codes.
+//
+//===------------------------------------------------------------------------===//
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <sys/wait.h>
+#include <vector>
+
+namespace {
+
+struct Outcome {
+  int exitCode = -1;
+  std::string output; ///< stdout and stderr
+};
+
+class Command : public testing::Test {
+protected:
+  void SetUp() override {
+    std::string name = testing::TempDir() + "gfx950emu-cliXXXXXX";
+    ASSERT_NE(mkdtemp(name.data()), nullptr);
+    folder = name;
+  }
+  void TearDown() override { std::filesystem::remove_all(folder); }
+
+  static Outcome run(const std::string &arguments) {
+    Outcome outcome;
+    FILE *pipe = popen((GFX950EMU " " + arguments + " 2>&1").c_str(), "r");
+    if (!pipe)
+      return outcome;
+    char chunk[4096];
+    while (size_t got = fread(chunk, 1, sizeof chunk, pipe))
+      outcome.output.append(chunk, got);
+    int status = pclose(pipe);
+    outcome.exitCode = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    return outcome;
+  }
+  std::string path(const std::string &name) const { return folder + "/" + name; }
+  template <typename T> void write(const std::string &name, const std::vector<T> &values) {
+    std::ofstream(path(name), std::ios::binary)
+        .write(reinterpret_cast<const char *>(values.data()),
+               static_cast<std::streamsize>(values.size() * sizeof(T)));
+  }
+  template <typename T> std::vector<T> read(const std::string &name) {
+    std::ifstream in(path(name), std::ios::binary);
+    std::vector<char> raw{std::istreambuf_iterator<char>(in), {}};
+    std::vector<T> values(raw.size() / sizeof(T));
+    memcpy(values.data(), raw.data(), values.size() * sizeof(T));
+    return values;
+  }
+  std::string folder;
+};
+
+const std::string object = KERNELS_GFX950;
+
+TEST_F(Command, RunsAKernelOnFiles) {
+  std::vector<float> a, b, expected;
+  for (int i = 0; i < 100; ++i) {
+    a.push_back(float(i));
+    b.push_back(0.5f * float(i));
+    expected.push_back(-2.0f * a.back() + b.back());
+  }
+  write("a.bin", a);
+  write("b.bin", b);
+  Outcome outcome = run("run " + object +
+                        " --kernel vector_add --grid 2 --block 64,1,1 --arg buf:" + path("a.bin") +
+                        " --arg i32:100 --arg buf:" + path("b.bin") +
+                        " --arg out:" + path("c.bin") + ":400 --arg f32:-2");
+  EXPECT_EQ(outcome.exitCode, 0) << outcome.output;
+  EXPECT_NE(outcome.output.find("2 waves"), std::string::npos) << outcome.output;
+  EXPECT_NE(outcome.output.find("c.bin: 400 bytes, all written"), std::string::npos)
+      << outcome.output;
+  EXPECT_EQ(read<float>("c.bin"), expected);
+  EXPECT_EQ(read<float>("a.bin"), a);
+}
+
+TEST_F(Command, ReportsWhatIsNeverWritten) {
+  std::string common = "run " + object +
+                       " --kernel at_most_64 --grid 1 --block 64 --arg out:" + path("out.bin") +
+                       ":300";
+  Outcome outcome = run(common);
+  EXPECT_EQ(outcome.exitCode, 0);
+  EXPECT_NE(outcome.output.find("300 bytes, 44 never written: [256, 300)"), std::string::npos)
+      << outcome.output;
+  EXPECT_EQ(read<unsigned>("out.bin"), [] {
+    std::vector<unsigned> values(75, 0);
+    std::fill_n(values.begin(), 64, 1u);
+    return values;
+  }());
+  outcome = run(common + " --once");
+  EXPECT_EQ(outcome.exitCode, 0);
+  EXPECT_EQ(outcome.output.find("never written"), std::string::npos) << outcome.output;
+}
+
+TEST_F(Command, ReadWriteBuffersAreUpdatedOnce) {
+  write("data.bin", std::vector<unsigned>(64, 10));
+  Outcome outcome = run("run " + object + " --kernel add_constant --grid 1 --block 64 --arg buf:" +
+                        path("data.bin") + ":rw --arg i32:64 --arg i32:5 --seed 3 --threads 1");
+  EXPECT_EQ(outcome.exitCode, 0) << outcome.output;
+  EXPECT_EQ(read<unsigned>("data.bin"), std::vector<unsigned>(64, 15));
+}
+
+TEST_F(Command, AFaultWritesNothing) {
+  write("data.bin", std::vector<unsigned>(63, 10)); // one element short
+  std::string common =
+      "run " + object + " --kernel add_constant --grid 1 --block 64 --arg buf:" + path("data.bin");
+  Outcome outcome = run(common + ":rw --arg i32:64 --arg i32:5");
+  EXPECT_EQ(outcome.exitCode, 4) << outcome.output;
+  EXPECT_NE(outcome.output.find("add_constant"), std::string::npos) << outcome.output;
+  EXPECT_EQ(read<unsigned>("data.bin"), std::vector<unsigned>(63, 10));
+  outcome = run(common + " --arg i32:63 --arg i32:5"); // read-only
+  EXPECT_EQ(outcome.exitCode, 4) << outcome.output;
+  outcome = run(common + ":rw --arg i32:63 --arg i32:5");
+  EXPECT_EQ(outcome.exitCode, 0) << outcome.output;
+}
+
+TEST_F(Command, UsageErrors) {
+  auto expectUsage = [](const std::string &arguments, const std::string &text) {
+    Outcome outcome = run(arguments);
+    EXPECT_EQ(outcome.exitCode, 2) << arguments << '\n' << outcome.output;
+    EXPECT_NE(outcome.output.find(text), std::string::npos) << outcome.output;
+  };
+  std::string kernel = "run " + object + " --kernel no_arguments";
+  expectUsage("", "subcommand");
+  expectUsage("frobnicate", "frobnicate");
+  expectUsage("run " + object + " --grid 1 --block 1", "--kernel");
+  expectUsage(kernel + " --block 64", "--grid");
+  expectUsage(kernel + " --grid 0 --block 64", "--grid: expected");
+  expectUsage(kernel + " --grid 1 --block 64,64,x", "--block: expected");
+  expectUsage(kernel + " --grid 1 --block 64 --arg i32:1", "expected 0 arguments, found 1");
+  expectUsage(kernel + " --grid 1 --block 64 --arg u7:1", "unknown kind 'u7'");
+  expectUsage(kernel + " --grid 1 --block 64 --threads 0", "--threads");
+  expectUsage(kernel + " --grid 1 --block 64 --shared -1", "--shared");
+  expectUsage(kernel + " --grid 1 --block 2048", "no_arguments"); // no dispatch of that size
+  expectUsage("run " + object + " --kernel no_such --grid 1 --block 64", "vector_add");
+  EXPECT_EQ(run(kernel + " --grid 1 --block 64").exitCode, 0);
+}
+
+TEST_F(Command, FilesAndObjects) {
+  std::string rest = " --kernel at_most_64 --grid 1 --block 64 --arg ";
+  EXPECT_EQ(run("run " + path("none.hsaco") + rest + "null").exitCode, 1);
+  EXPECT_EQ(run("run " + object + rest + "buf:" + path("none.bin")).exitCode, 1);
+  EXPECT_EQ(run("run " + object + rest + "out:" + path("no/folder/x:256")).exitCode, 1);
+  write("empty.bin", std::vector<char>{});
+  EXPECT_EQ(run("run " + object + rest + "buf:" + path("empty.bin")).exitCode, 2);
+  write("text.hsaco", std::vector<char>(100, 'x'));
+  Outcome outcome = run("run " + path("text.hsaco") + rest + "null");
+  EXPECT_EQ(outcome.exitCode, 3) << outcome.output;
+  outcome = run(std::string("disasm ") + KERNELS_GFX942);
+  EXPECT_EQ(outcome.exitCode, 3) << outcome.output;
+  EXPECT_NE(outcome.output.find("gfx950"), std::string::npos) << outcome.output;
+}
+
+TEST_F(Command, Disassembly) {
+  Outcome outcome = run("disasm " + object + " --kernel at_most_64");
+  EXPECT_EQ(outcome.exitCode, 0) << outcome.output;
+  EXPECT_EQ(outcome.output.find("at_most_64: "), 0u);
+  EXPECT_NE(outcome.output.find("argument at 0: global_buffer, 8 bytes"), std::string::npos)
+      << outcome.output;
+  EXPECT_NE(outcome.output.find("000000  c0060000 00000000"), std::string::npos) << outcome.output;
+  EXPECT_NE(outcome.output.find("s_endpgm"), std::string::npos);
+  EXPECT_EQ(outcome.output.find("vector_add"), std::string::npos);
+
+  outcome = run("disasm " + object);
+  EXPECT_EQ(outcome.exitCode, 0);
+  for (const char *name : {"vector_add: ", "no_arguments: ", "static_lds: "})
+    EXPECT_NE(outcome.output.find(name), std::string::npos) << name;
+  EXPECT_NE(outcome.output.find("98304 bytes LDS"), std::string::npos);
+  EXPECT_EQ(run("disasm " + object + " --kernel nope").exitCode, 2);
+}
+
+TEST_F(Command, Help) {
+  EXPECT_EQ(run("--help").exitCode, 0);
+  EXPECT_EQ(run("run --help").exitCode, 0);
+  EXPECT_NE(run("--help").output.find("Exit codes"), std::string::npos);
+  EXPECT_EQ(run("--version").exitCode, 0);
+}
+
+} // namespace

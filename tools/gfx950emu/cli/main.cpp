@@ -1,0 +1,70 @@
+//===- main.cpp - the command line of gfx950emu -----------------------------===//
+
+#include "tools/gfx950emu/cli/Arguments.h"
+#include "tools/gfx950emu/cli/Commands.h"
+
+#include "llvm/Support/raw_ostream.h"
+
+#include <CLI/CLI.hpp>
+
+using namespace gfx950emu::cli;
+
+namespace {
+
+int parseAndRun(int argc, char **argv) {
+  CLI::App app{"gfx950emu: run and read gfx950 code objects on a CPU"};
+  app.set_version_flag("--version", "gfx950emu " NVFP4GEN_VERSION);
+  app.require_subcommand(1);
+  app.footer("Exit codes: 0 done, 1 a file cannot be read or written, 2 the command line is wrong "
+             "or does not fit the kernel,\n3 not a gfx950 code object that can be loaded, 4 the "
+             "kernel faulted (no file is written).");
+  int result = exitDone;
+
+  RunCommand run;
+  CLI::App *runCommand = app.add_subcommand("run", "Run a kernel on buffers from files");
+  runCommand->add_option("object", run.object, "Code object (.hsaco)")->required();
+  runCommand->add_option("--kernel", run.kernel, "Name of the kernel")->required();
+  runCommand->add_option("--grid", run.grid, "Workgroups X,Y,Z")->required();
+  runCommand->add_option("--block", run.block, "Work-items of a workgroup X,Y,Z")->required();
+  runCommand->add_option("--shared", run.sharedBytes, "Bytes of dynamic LDS");
+  runCommand
+      ->add_option("--arg", run.args, std::string("An explicit argument, in order: ") + argSyntax)
+      ->allow_extra_args(false);
+  runCommand->add_flag("--once", run.once,
+                       "Run once only: bytes of `out` that are never written are not reported");
+  runCommand->add_option("--threads", run.options.threads, "CPU threads (default: one a core)")
+      ->check(CLI::Range(1u, 1024u));
+  runCommand->add_option("--seed", run.options.seed,
+                         "Permutes workgroup and wave order (0: ascending)");
+  runCommand
+      ->add_option("--max-instructions", run.options.maxInstructions,
+                   "Wave instructions until the kernel counts as stuck")
+      ->check(CLI::PositiveNumber);
+  runCommand->callback([&] { result = runKernel(run); });
+
+  DisasmCommand disasm;
+  CLI::App *disasmCommand =
+      app.add_subcommand("disasm", "Print kernels as the emulator decodes them");
+  disasmCommand->add_option("object", disasm.object, "Code object (.hsaco)")->required();
+  disasmCommand->add_option("--kernel", disasm.kernel, "Only this kernel");
+  disasmCommand->callback([&] { result = runDisasm(disasm); });
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError &error) {
+    // --help and --version arrive here too, with exit code 0.
+    return app.exit(error) == 0 ? exitDone : exitUsage;
+  }
+  return result;
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  try {
+    return parseAndRun(argc, argv);
+  } catch (const std::exception &error) {
+    llvm::errs() << "gfx950emu: error: unexpected failure: " << error.what() << '\n';
+    return exitFile;
+  }
+}
