@@ -7,14 +7,11 @@
 #include "runtime/args/ArgLayout.h"
 #include "runtime/bundle/ManifestFields.h"
 #include "runtime/bundle/ManifestRules.h"
+#include "runtime/support/Toml.h"
 
 #include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-
-#define TOML_HEADER_ONLY 1
-#define TOML_EXCEPTIONS 0
-#include <toml++/toml.h>
 
 namespace nvfp4rt {
 namespace {

@@ -123,7 +123,7 @@ TEST(Bundle, ManifestAgainstElf) {
 }
 
 TEST(Bundle, ArgumentLayout) {
-  expectError(changed([](Manifest &m) { m.kernels[0].argsHash[5] ^= 1; }),
+  expectError(changed([](Manifest &m) { changeDigit(m.kernels[0].argsHash[5]); }),
               NVFP4RT_ERROR_ARGS_LAYOUT,
               "kernel kernel_a: hash of the argument layout of kv_store: expected ");
   expectError(changed([](Manifest &m) { m.kernels[1].argsSize = 308; }), NVFP4RT_ERROR_ARGS_LAYOUT,
@@ -174,8 +174,8 @@ TEST(Bundle, Resources) {
 }
 
 TEST(Bundle, KernelChecksum) {
-  expectError(changed([](Manifest &m) { m.kernels[1].sha256[0] ^= 1; }), NVFP4RT_ERROR_CHECKSUM,
-              "kernel kernel_b: SHA-256 of code and descriptor: expected ");
+  expectError(changed([](Manifest &m) { changeDigit(m.kernels[1].sha256[0]); }),
+              NVFP4RT_ERROR_CHECKSUM, "kernel kernel_b: SHA-256 of code and descriptor: expected ");
   // A byte of code or descriptor changed, the file's digest made right again.
   const ByteVector good = goodBundle();
   const Result<ElfFile> elf = ElfFile::parse(good);

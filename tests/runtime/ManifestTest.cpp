@@ -76,7 +76,12 @@ TEST(Manifest, EveryFieldReachesTheText) {
   differs([](Manifest &m) { m.codeObjectVersion = 6; });
   differs([](Manifest &m) { m.cacheBytes.kvPerBlock++; });
   differs([](Manifest &m) { m.cacheBytes.indexPerBlock++; });
-  differs([](Manifest &m) { m.kernels[0].argsHash[0] ^= 1; });
+  differs([](Manifest &m) { m.cacheBytes.layers++; });
+  differs([](Manifest &m) { m.cacheBytes.draftPerBlock++; });
+  differs([](Manifest &m) { m.cacheBytes.draftLayers++; });
+  differs([](Manifest &m) { m.cacheBytes.fp8KvPerBlock++; });
+  differs([](Manifest &m) { m.cacheBytes.fp8IndexPerBlock++; });
+  differs([](Manifest &m) { changeDigit(m.kernels[0].argsHash[0]); });
   differs([](Manifest &m) { m.kernels[0].argsSize++; });
   differs([](Manifest &m) { m.kernels[0].grid[0].per = "reserved"; });
   differs([](Manifest &m) { m.kernels[0].grid[2].mul++; });
@@ -88,7 +93,7 @@ TEST(Manifest, EveryFieldReachesTheText) {
   differs([](Manifest &m) { m.kernels[0].resources.ldsBytes++; });
   differs([](Manifest &m) { m.kernels[0].resources.scratchBytes++; });
   differs([](Manifest &m) { m.kernels[0].resources.codeBytes++; });
-  differs([](Manifest &m) { m.kernels[0].sha256[0] ^= 1; });
+  differs([](Manifest &m) { changeDigit(m.kernels[0].sha256[0]); });
   differs([](Manifest &m) { m.variants[0].name += 'x'; });
   differs([](Manifest &m) { m.variants[0].symbol = "kernel_b"; });
   differs([](Manifest &m) { m.variants[0].workspace.fixed++; });
@@ -123,6 +128,11 @@ TEST(Manifest, TextIsStable) {
                 "\n[cache_bytes]\n"
                 "kv_per_block = 18432\n"
                 "index_per_block = 9216\n"
+                "layers = 60\n"
+                "draft_per_block = 33792\n"
+                "draft_layers = 5\n"
+                "fp8_kv_per_block = 33792\n"
+                "fp8_index_per_block = 16384\n"
                 "\n[[kernel]]\n"
                 "symbol = \"kernel_b\"\n"
                 "family = \"kv_store\"\n"
@@ -303,15 +313,22 @@ TEST(Manifest, DeepNesting) {
             "manifest:1:1: format: expected this key, found none");
 }
 
-TEST(Manifest, EveryTruncationIsATypedError) {
+TEST(Manifest, EveryTruncationIsATypedErrorOrWholeEntries) {
   const std::string text = printManifest(clean());
-  // Only white space after the last character that matters can go missing.
-  const size_t needed = text.find_last_not_of("\n") + 1;
+  size_t parsed = 0;
   for (size_t length = 0; length < text.size(); ++length) {
-    const Error error = parseError(text.substr(0, length));
-    if (length < needed)
-      EXPECT_EQ(error.code, NVFP4RT_ERROR_BAD_MANIFEST) << length;
+    const Result<Manifest> manifest = parseManifest(text.substr(0, length));
+    if (!manifest) {
+      EXPECT_EQ(manifest.error().code, NVFP4RT_ERROR_BAD_MANIFEST) << length;
+      continue;
+    }
+    // Cut between two [[variant]] tables; the bundle's digest is what tells.
+    ++parsed;
+    EXPECT_TRUE(text.starts_with(printManifest(*manifest).substr(0, length))) << length;
   }
+  // After each variant: without its line end, with it, and with the empty line that follows; the
+  // last one has no empty line, and with its line end it is the whole text.
+  EXPECT_EQ(parsed, 3u * 3 + 1);
 }
 
 TEST(Manifest, RandomByteChangesNeverCrash) {

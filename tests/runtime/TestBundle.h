@@ -44,6 +44,9 @@ ByteVector bundleWith(const Manifest &manifest);
 /// the file has no such section of 32 bytes.
 bool redigest(ByteVector &file);
 
+/// Make a hex digit another hex digit.
+inline void changeDigit(char &digit) { digit = digit == '0' ? '1' : '0'; }
+
 /// Status and message of opening `file`.
 Error openError(ByteVector file);
 
