@@ -23,6 +23,11 @@ std::vector<PendingSuite> &pendingSuites() {
   return suites;
 }
 
+std::set<std::string> &writtenOut() {
+  static std::set<std::string> mnemonics;
+  return mnemonics;
+}
+
 std::set<std::string> &executed() {
   static std::set<std::string> mnemonics;
   return mnemonics;
@@ -66,6 +71,9 @@ Wave startState(const Case &c, unsigned index, Rng &rng) {
   wave.m0 = uint32_t(rng());
   wave.mem.resize(c.memBytes);
   for (uint8_t &byte : wave.mem)
+    byte = uint8_t(rng());
+  wave.lds.resize(c.ldsBytes);
+  for (uint8_t &byte : wave.lds)
     byte = uint8_t(rng());
   if (c.fill)
     c.fill(wave, rng);
@@ -220,8 +228,17 @@ void compareScalars(const Wave &start, const Wave &want, const uint32_t *got,
   check("scc", want.scc, special[5]);
 }
 
+void compareBytes(const char *name, unsigned wave, const std::vector<uint8_t> &want,
+                  const uint8_t *found, Differences &differences) {
+  for (size_t i = 0; i < want.size(); ++i)
+    if (found[i] != want[i])
+      differences.add(fmt::format("wave {} {} byte {}: expected {:#x}, found {:#x}", wave, name, i,
+                                  want[i], found[i]));
+}
+
 void runCase(const Case &c, const gfx950emu::CodeObject &object,
              const gfx950emu::KernelInfo &kernel, gfx950emu::MemoryMap &memory) {
+  ASSERT_NE(c.text.find(c.mnemonic), std::string::npos) << c.mnemonic << " is not in its case";
   Rng rng(hashOf(c.text));
   std::vector<Wave> starts;
   for (unsigned w = 0; w < c.waves; ++w)
@@ -231,13 +248,16 @@ void runCase(const Case &c, const gfx950emu::CodeObject &object,
   DeviceBuffer vgprIn(memory, c.waves * vgprWords * 4), vgprOut(memory, c.waves * vgprWords * 4);
   DeviceBuffer sgprIn(memory, c.waves * NumSgprs * 4);
   DeviceBuffer scalarOut(memory, c.waves * ScalarOutDwords * 4);
-  DeviceBuffer global(memory, size_t(c.waves) * c.memBytes);
+  const size_t memoryBytes = c.memBytes + c.ldsBytes;
+  DeviceBuffer global(memory, c.waves * memoryBytes);
   for (unsigned w = 0; w < c.waves; ++w) {
     for (unsigned r = 0; r < c.vgprs; ++r)
       std::copy(starts[w].vgpr[r].begin(), starts[w].vgpr[r].end(),
                 vgprIn.words() + w * vgprWords + r * Lanes);
     std::copy(starts[w].sgpr.begin(), starts[w].sgpr.end(), sgprIn.words() + w * NumSgprs);
-    std::copy(starts[w].mem.begin(), starts[w].mem.end(), global.data + size_t(w) * c.memBytes);
+    std::copy(starts[w].mem.begin(), starts[w].mem.end(), global.data + w * memoryBytes);
+    std::copy(starts[w].lds.begin(), starts[w].lds.end(),
+              global.data + w * memoryBytes + c.memBytes);
   }
 
   const KernelArgs args{vgprIn.address(), vgprOut.address(), sgprIn.address(), scalarOut.address(),
@@ -256,7 +276,7 @@ void runCase(const Case &c, const gfx950emu::CodeObject &object,
     ADD_FAILURE() << c.text << "\n  " << llvm::toString(stats.takeError());
     return;
   }
-  noteExecuted(c.mnemonic);
+  executed().insert(c.mnemonic);
 
   Differences differences(c);
   for (unsigned w = 0; w < c.waves; ++w) {
@@ -264,11 +284,8 @@ void runCase(const Case &c, const gfx950emu::CodeObject &object,
     c.expect(want);
     compareVgprs(c, starts[w], want, vgprOut.words() + w * vgprWords, differences);
     compareScalars(starts[w], want, scalarOut.words() + w * ScalarOutDwords, differences);
-    const uint8_t *found = global.data + size_t(w) * c.memBytes;
-    for (unsigned i = 0; i < c.memBytes; ++i)
-      if (found[i] != want.mem[i])
-        differences.add(fmt::format("wave {} memory byte {}: expected {:#x}, found {:#x}", w, i,
-                                    want.mem[i], found[i]));
+    compareBytes("memory", w, want.mem, global.data + w * memoryBytes, differences);
+    compareBytes("LDS", w, want.lds, global.data + w * memoryBytes + c.memBytes, differences);
   }
 }
 
@@ -284,6 +301,10 @@ private:
 };
 
 } // namespace
+
+WrittenOut::WrittenOut(std::initializer_list<const char *> mnemonics) {
+  writtenOut().insert(mnemonics.begin(), mnemonics.end());
+}
 
 SuiteRegistrar::SuiteRegistrar(const char *name, void (*build)(Suite &)) {
   pendingSuites().push_back({name, build});
@@ -304,9 +325,45 @@ void runCases(const std::string &title, const std::vector<Case> &cases) {
   }
 }
 
+bool runRaw(RawKernel &kernel, const std::vector<std::string> &mnemonics) {
+  Assembled assembled = assemble(rawModuleText(kernel.body, unsigned(kernel.buffers.size()),
+                                               kernel.ldsBytes, kernel.scratchBytes));
+  EXPECT_EQ(assembled.error, "");
+  if (!assembled.error.empty())
+    return false;
+  gfx950emu::MemoryMap memory;
+  auto object = gfx950emu::CodeObject::load(assembled.image, memory);
+  if (!object) {
+    ADD_FAILURE() << llvm::toString(object.takeError());
+    return false;
+  }
+  std::vector<std::unique_ptr<DeviceBuffer>> buffers;
+  std::vector<uint64_t> addresses;
+  for (const std::vector<uint32_t> &words : kernel.buffers) {
+    buffers.push_back(std::make_unique<DeviceBuffer>(memory, words.size() * 4));
+    std::copy(words.begin(), words.end(), buffers.back()->words());
+    addresses.push_back(buffers.back()->address());
+  }
+  gfx950emu::Dispatch dispatch;
+  dispatch.object = object->get();
+  dispatch.kernel = (*object)->find(kernelName(0));
+  dispatch.grid = {kernel.grid, 1, 1};
+  dispatch.block = {kernel.block, 1, 1};
+  dispatch.kernarg = {reinterpret_cast<const uint8_t *>(addresses.data()), addresses.size() * 8};
+  auto stats = gfx950emu::run(dispatch, memory, {});
+  if (!stats) {
+    ADD_FAILURE() << kernel.body << "\n  " << llvm::toString(stats.takeError());
+    return false;
+  }
+  executed().insert(mnemonics.begin(), mnemonics.end());
+  for (size_t i = 0; i < buffers.size(); ++i)
+    std::copy_n(buffers[i]->words(), kernel.buffers[i].size(), kernel.buffers[i].begin());
+  return true;
+}
+
 std::set<std::string> registerSuites() {
   static std::vector<std::unique_ptr<Suite>> suites;
-  std::set<std::string> mnemonics;
+  std::set<std::string> mnemonics = writtenOut();
   for (const PendingSuite &pending : pendingSuites()) {
     suites.push_back(std::make_unique<Suite>(pending.name));
     pending.build(*suites.back());
@@ -315,15 +372,13 @@ std::set<std::string> registerSuites() {
       std::string title = suites.back()->name + "." + mnemonic;
       testing::RegisterTest(
           pending.name, mnemonic.c_str(), nullptr, nullptr, __FILE__, __LINE__,
-          [title, &cases = cases]() -> testing::Test * { return new SuiteTest(title, cases); });
+          [title, &cases = cases]() -> SuiteTest * { return new SuiteTest(title, cases); });
     }
   }
   return mnemonics;
 }
 
 const std::set<std::string> &executedMnemonics() { return executed(); }
-
-void noteExecuted(const std::string &mnemonic) { executed().insert(mnemonic); }
 
 uint64_t execPattern(unsigned wave, Rng &rng) {
   switch (wave % 8) {

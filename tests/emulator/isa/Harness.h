@@ -62,7 +62,7 @@ struct Wave {
   uint64_t exec = ~0ull, vcc = 0;
   bool scc = false;
   uint32_t m0 = 0;
-  std::vector<uint8_t> mem;
+  std::vector<uint8_t> mem, lds;
   std::set<std::pair<unsigned, unsigned>> ignored; ///< (vgpr, lane) with no expected value
 
   uint32_t &v(unsigned reg, unsigned lane) { return vgpr.at(reg - FirstVgpr).at(lane); }
@@ -83,16 +83,17 @@ struct Wave {
   }
   bool active(unsigned lane) const { return exec >> lane & 1; }
   void ignore(unsigned reg, unsigned lane) { ignored.insert({reg, lane}); }
-
-  template <typename T> T load(size_t offset) const {
-    T value;
-    __builtin_memcpy(&value, &mem.at(offset + sizeof(T) - 1) - (sizeof(T) - 1), sizeof(T));
-    return value;
-  }
-  template <typename T> void store(size_t offset, T value) {
-    __builtin_memcpy(&mem.at(offset + sizeof(T) - 1) - (sizeof(T) - 1), &value, sizeof(T));
-  }
 };
+
+/// Little-endian values in byte memory; out of range throws, which is an error of the test.
+template <typename T> T loadAt(const std::vector<uint8_t> &bytes, size_t offset) {
+  T value;
+  __builtin_memcpy(&value, &bytes.at(offset + sizeof(T) - 1) - (sizeof(T) - 1), sizeof(T));
+  return value;
+}
+template <typename T> void storeAt(std::vector<uint8_t> &bytes, size_t offset, T value) {
+  __builtin_memcpy(&bytes.at(offset + sizeof(T) - 1) - (sizeof(T) - 1), &value, sizeof(T));
+}
 
 /// How a result register is compared. Floats: equal bits, or both NaN (payloads are not specified),
 /// or both finite and within `ulps` or `absolute`.
@@ -107,7 +108,9 @@ struct Case {
   std::string text;     ///< instructions, one a line
   Mode mode;
   unsigned vgprs = 16, agprs = 0, waves = 8;
-  unsigned ldsBytes = 0, scratchBytes = 0, memBytes = 0;
+  unsigned scratchBytes = 0; ///< per lane; not compared
+  unsigned memBytes = 0;     ///< global memory at s[12:13]
+  unsigned ldsBytes = 0;     ///< a multiple of 256, at most 3840; loaded before, compared after
   std::function<void(Wave &, Rng &)> fill; ///< start state; registers come filled with random bits
   std::function<void(Wave &)> expect;      ///< turns the start state into the expected end state
   std::map<unsigned, Compare> compare;     ///< by VGPR; the others compare as bits
@@ -128,17 +131,29 @@ struct SuiteRegistrar {
   SuiteRegistrar(const char *name, void (*build)(Suite &));
 };
 
+/// A kernel that is all the test's own: kernarg pointer in s[0:1], workgroup in s2, `buffers`
+/// addresses as arguments; each buffer is copied in, and back when the kernel ended.
+struct RawKernel {
+  std::string body; ///< up to s_endpgm
+  unsigned ldsBytes = 0, scratchBytes = 0, grid = 1, block = Lanes;
+  std::vector<std::vector<uint32_t>> buffers;
+};
+/// False, with a gtest failure, when it does not assemble or does not run to its end.
+bool runRaw(RawKernel &kernel, const std::vector<std::string> &mnemonics);
+
 /// Assemble the cases into one code object, run each, report every difference to gtest.
 void runCases(const std::string &title, const std::vector<Case> &cases);
 
 /// Build all suites and register their tests; the mnemonics they name.
 std::set<std::string> registerSuites();
 
+/// A mnemonic whose test is written out and not a case of a suite.
+struct WrittenOut {
+  WrittenOut(std::initializer_list<const char *> mnemonics);
+};
+
 /// Mnemonics of the cases that ran to their end.
 const std::set<std::string> &executedMnemonics();
-
-/// A test outside the suites that ran `mnemonic` to its end.
-void noteExecuted(const std::string &mnemonic);
 
 /// EXEC masks that the tables walk through: full, partial, single lanes.
 uint64_t execPattern(unsigned wave, Rng &rng);

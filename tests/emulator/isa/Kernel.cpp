@@ -80,6 +80,15 @@ void registerRows(std::string &out, unsigned count, unsigned base, const char *f
   }
 }
 
+/// Copies of the LDS image, 256 bytes a row; it lies behind the wave's global memory.
+void ldsRows(std::string &out, const Case &c, const char *format) {
+  if (c.ldsBytes == 0)
+    return;
+  out += fmt::format("  s_add_u32 s14, s12, {}\n  s_addc_u32 s15, s13, 0\n", c.memBytes);
+  for (unsigned offset = 0; offset < c.ldsBytes; offset += 256)
+    out += fmt::format(fmt::runtime(format), offset);
+}
+
 std::string body(const Case &c) {
   std::string out = "  s_load_dwordx8 s[4:11], s[0:1], 0x0\n"
                     "  s_load_dwordx2 s[12:13], s[0:1], 0x20\n"
@@ -94,9 +103,12 @@ std::string body(const Case &c) {
   advance(6, c.vgprs * 256);
   advance(8, NumSgprs * 4);
   advance(10, ScalarOutDwords * 4);
-  advance(12, c.memBytes);
+  advance(12, c.memBytes + c.ldsBytes);
   out += "  s_load_dwordx16 s[32:47], s[8:9], 0x0\n  s_load_dwordx16 s[48:63], s[8:9], 0x40\n";
   registerRows(out, c.vgprs, 4, "  global_load_dword v{}, v1, s[4:5] offset:{}\n");
+  ldsRows(out, c,
+          "  global_load_dword v2, v1, s[14:15] offset:{0}\n  s_waitcnt vmcnt(0)\n"
+          "  ds_write_b32 v1, v2 offset:{0}\n");
   out += "  s_waitcnt vmcnt(0) lgkmcnt(0)\n"
          "  s_mov_b32 m0, s63\n"
          "  s_mov_b64 vcc, s[60:61]\n"
@@ -111,6 +123,9 @@ std::string body(const Case &c) {
          "  s_waitcnt vmcnt(0) lgkmcnt(0)\n"
          "  s_nop 15\n  s_nop 15\n"; // MFMA results are not interlocked against stores
   registerRows(out, c.vgprs, 6, "  global_store_dword v1, v{}, s[6:7] offset:{}\n");
+  ldsRows(out, c,
+          "  ds_read_b32 v2, v1 offset:{0}\n  s_waitcnt lgkmcnt(0)\n"
+          "  global_store_dword v1, v2, s[14:15] offset:{0}\n");
   out += "  s_mov_b64 exec, 1\n  v_mov_b32_e32 v3, 0\n";
   auto storeScalar = [&](unsigned slot, unsigned reg) {
     out += fmt::format("  v_mov_b32_e32 v2, s{}\n"

@@ -16,7 +16,7 @@ struct KernelArgs {
   uint64_t vgprIn, vgprOut; ///< wave w, register r, lane l: dword (w * vgprs + r) * 64 + l
   uint64_t sgprIn;          ///< wave w, register r: dword w * 32 + r
   uint64_t scalarOut;       ///< wave w: s32..s63, VCC, EXEC, M0, SCC, 64 dwords apart
-  uint64_t memory;          ///< wave w: memBytes from w * memBytes
+  uint64_t memory;          ///< wave w: global memory, then the LDS image
 };
 
 constexpr unsigned ScalarOutDwords = 64;
@@ -26,8 +26,8 @@ std::string kernelName(unsigned index);
 /// The code object's text for all cases: kernel i is kernelName(i).
 std::string moduleText(const std::vector<Case> &cases);
 
-/// Descriptor and metadata-free body for tests that write their own kernel: `body` between label
-/// and s_endpgm. `args` 8-byte arguments, kernarg pointer in s[0:1], workgroup id in s2.
+/// A module with the one kernel kernelName(0) that is `body` and s_endpgm. `args` 8-byte arguments,
+/// kernarg pointer in s[0:1], workgroup id in s2.
 std::string rawModuleText(const std::string &body, unsigned args, unsigned ldsBytes,
                           unsigned scratchBytes);
 

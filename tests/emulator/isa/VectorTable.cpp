@@ -65,6 +65,9 @@ std::string variantText(const Row &row, const Variant &v) {
     if ((row.forms & MASKIN) && !(row.forms & VCCIN))
       operands += ", " + maskIn;
   }
+  // A format that begins with an encoding's name replaces the suffix.
+  if (row.operands && std::string_view(row.operands).starts_with("sdwa "))
+    return std::string(row.name) + "_" + operands + v.tail;
   // VOP3-only instructions have no suffix.
   const bool suffix = v.encoding != "_e64" || (row.forms & E32);
   return row.name + (suffix ? v.encoding : "") + " " + operands + v.tail;
