@@ -46,6 +46,10 @@ struct CacheSpec {
   int64_t pageSize = 0; ///< tokens
   PlaneOrder planeOrder = PlaneOrder::NHD;
   std::vector<Plane> planes; ///< what this deployment stores; sorted, unique, not empty
+  // Only sizes depend on these (P6): all layers run the same kernels.
+  int64_t layers = 1;      ///< layers with this cache
+  int64_t draftLayers = 0; ///< draft layers with a K and V cache of draftFormat, no index key
+  CacheFormat draftFormat = CacheFormat::FP8E4M3;
 };
 
 struct ServingSpec {

@@ -70,7 +70,6 @@ struct IntegerListType {
 struct SymbolSetType {
   void (*store)(Spec &, std::span<const int64_t>);
   std::span<const std::string_view> known;
-  bool allWhenAbsent;
 };
 
 using FieldType = std::variant<IntegerType, SupportedIntegerType, NumberType, IdentifierType,
@@ -81,7 +80,12 @@ struct FieldRow {
   std::string_view key;
   std::string_view doc; ///< quoted when the key is missing
   FieldType type;
+  /// Makes the spec what it is without the key; null when the key is required.
+  void (*whenAbsent)(Spec &) = nullptr;
 };
+
+/// The member's initializer in Spec.h is what an absent key means.
+inline void keepInitial(Spec &) {}
 
 /// Store a scalar or a symbol's position in `spec.*Part.*Member`.
 template <auto Part, auto Member, typename Value> void set(Spec &spec, Value value) {
@@ -104,6 +108,7 @@ namespace symbols {
 #include "runtime/guard/Fields.def"
 inline constexpr std::string_view cachePlanes[] = {"k", "v", "index_k"};
 inline constexpr std::string_view arch[] = {"gfx950"};
+inline constexpr std::string_view draftFormat[] = {"fp8_e4m3"};
 } // namespace symbols
 
 template <typename Enum>
@@ -138,6 +143,7 @@ inline constexpr int64_t kCodeObjectVersions[] = {5, 6};
 // and the list of variants small. Lengths are int32 on the device.
 inline constexpr int64_t kMaxHeads = 1024;
 inline constexpr int64_t kMaxBlocks = 65534; ///< K3
+inline constexpr int64_t kMaxLayers = 4096;
 inline constexpr int64_t kMaxRequests = 65536;
 inline constexpr int64_t kMaxQueryLen = 65536;
 inline constexpr int64_t kMaxInt32 = std::numeric_limits<int32_t>::max();
@@ -198,7 +204,18 @@ inline constexpr FieldRow kFields[] = {
                 std::size(symbols::plane_order),
                 {}}},
     {Table::Cache, "planes", "planes that this deployment stores",
-     SymbolSetType{setList<&Spec::cache, &CacheSpec::planes>, symbols::cachePlanes, true}},
+     SymbolSetType{setList<&Spec::cache, &CacheSpec::planes>, symbols::cachePlanes},
+     [](Spec &spec) { spec.cache.planes = {Plane::K, Plane::V, Plane::IndexK}; }},
+    {Table::Cache, "layers", "layers with this cache",
+     IntegerType{set<&Spec::cache, &CacheSpec::layers>, 1, kMaxLayers}, keepInitial},
+    {Table::Cache, "draft_layers", "draft layers with a K and V cache beside it",
+     IntegerType{set<&Spec::cache, &CacheSpec::draftLayers>, 0, kMaxLayers}, keepInitial},
+    {Table::Cache, "draft_format", "format of the draft layers' cache",
+     SymbolType{[](Spec &spec, int64_t) { spec.cache.draftFormat = CacheFormat::FP8E4M3; },
+                symbols::draftFormat,
+                std::size(symbols::draftFormat),
+                {}},
+     keepInitial},
 
     {Table::Serving, "request_buckets", "largest request count of each bucket",
      IntegerListType{setList<&Spec::serving, &ServingSpec::requestBuckets>, 1, kMaxRequests, 1,
@@ -209,7 +226,7 @@ inline constexpr FieldRow kFields[] = {
     {Table::Serving, "max_context", "longest context in tokens",
      IntegerType{set<&Spec::serving, &ServingSpec::maxContext>, 1, kMaxInt32}},
     {Table::Serving, "phases", "serving phases",
-     SymbolSetType{setList<&Spec::serving, &ServingSpec::phases>, symbols::phase, false}},
+     SymbolSetType{setList<&Spec::serving, &ServingSpec::phases>, symbols::phase}},
 
     {Table::Target, "arch", "architecture of the device",
      SymbolType{[](Spec &spec, int64_t value) { spec.target.arch = symbols::arch[value]; },

@@ -335,11 +335,8 @@ void Parser::readField(const toml::table &content, size_t index) {
   bool stored = false;
   if (node) {
     stored = std::visit([&](const auto &type) { return read(*node, name, type); }, row.type);
-  } else if (const auto *set = std::get_if<SymbolSetType>(&row.type); set && set->allWhenAbsent) {
-    std::vector<int64_t> all(set->known.size());
-    for (size_t i = 0; i < all.size(); ++i)
-      all[i] = static_cast<int64_t>(i);
-    set->store(spec, all);
+  } else if (row.whenAbsent) {
+    row.whenAbsent(spec);
     stored = true;
   } else {
     report(positions[index], fmt::format("{}: expected {}, found nothing ({})", name,

@@ -72,10 +72,16 @@ struct Variant {
   bool operator==(const Variant &) const = default;
 };
 
-/// Bytes of one sparse block on this rank (rule P6), printed by `inspect`.
+/// Bytes of one sparse block of one layer on this rank, and layers (rule P6); printed by `inspect`.
 struct CacheBytes {
   uint64_t kvPerBlock = 0;
   uint64_t indexPerBlock = 0;
+  uint64_t layers = 1;
+  uint64_t draftPerBlock = 0; ///< K and V of a draft layer
+  uint64_t draftLayers = 0;
+  // The same cache in fp8_e4m3, for comparison.
+  uint64_t fp8KvPerBlock = 0;
+  uint64_t fp8IndexPerBlock = 0;
   bool operator==(const CacheBytes &) const = default;
 };
 

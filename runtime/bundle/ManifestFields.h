@@ -84,6 +84,11 @@ template <typename Archive, typename M> void describe(Archive &io, M &manifest) 
   io.table("cache_bytes", [&](auto &cacheIo) {
     cacheIo.number("kv_per_block", cacheBytes.kvPerBlock, 0, kMaxI64);
     cacheIo.number("index_per_block", cacheBytes.indexPerBlock, 0, kMaxI64);
+    cacheIo.number("layers", cacheBytes.layers, 1, kMaxU32);
+    cacheIo.number("draft_per_block", cacheBytes.draftPerBlock, 0, kMaxI64);
+    cacheIo.number("draft_layers", cacheBytes.draftLayers, 0, kMaxU32);
+    cacheIo.number("fp8_kv_per_block", cacheBytes.fp8KvPerBlock, 0, kMaxI64);
+    cacheIo.number("fp8_index_per_block", cacheBytes.fp8IndexPerBlock, 0, kMaxI64);
   });
   io.entries("kernel", manifest.kernels,
              [](auto &kernelIo, auto &kernel) { describeKernel(kernelIo, kernel); });

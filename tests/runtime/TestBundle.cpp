@@ -66,7 +66,7 @@ Manifest testManifest(Bytes object) {
   manifest.specName = "test";
   manifest.specSha256 = std::string(64, 'c');
   manifest.arch = "gfx950";
-  manifest.cacheBytes = {18432, 9216};
+  manifest.cacheBytes = {18432, 9216, 60, 33792, 5, 33792, 16384};
 
   const ArgLayout &layout = *argLayout("kv_store");
   Kernel a;

@@ -20,7 +20,17 @@ std::string gridText(const nvfp4rt::GridAxis &axis) {
 
 /// One list drives both forms: what a bundle's block of cache costs (P6).
 std::vector<std::pair<const char *, uint64_t>> cacheRows(const nvfp4rt::CacheBytes &bytes) {
-  return {{"kv_per_block", bytes.kvPerBlock}, {"index_per_block", bytes.indexPerBlock}};
+  uint64_t sparse = bytes.layers * (bytes.kvPerBlock + bytes.indexPerBlock);
+  uint64_t fp8 = bytes.layers * (bytes.fp8KvPerBlock + bytes.fp8IndexPerBlock);
+  uint64_t draft = bytes.draftLayers * bytes.draftPerBlock;
+  return {{"kv_per_layer", bytes.kvPerBlock},
+          {"index_per_layer", bytes.indexPerBlock},
+          {"layers", bytes.layers},
+          {"all_layers", sparse},
+          {"draft_per_layer", bytes.draftPerBlock},
+          {"draft_layers", bytes.draftLayers},
+          {"total", sparse + draft},
+          {"total_if_fp8_e4m3", fp8 + draft}};
 }
 
 void printText(const nvfp4rt::Bundle &bundle) {
@@ -34,7 +44,7 @@ void printText(const nvfp4rt::Bundle &bundle) {
   fmt::print("  target       {}, code object V{}\n", m.arch, m.codeObjectVersion);
   fmt::print("\ncache bytes of one sparse block on this rank\n");
   for (auto [name, value] : cacheRows(m.cacheBytes))
-    fmt::print("  {:<28} {}\n", name, value);
+    fmt::print("  {:<18} {:>10}\n", name, value);
   for (const nvfp4rt::Kernel &k : m.kernels) {
     const nvfp4rt::Resources &r = k.resources;
     fmt::print("\nkernel {}\n", k.symbol);

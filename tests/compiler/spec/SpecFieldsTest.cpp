@@ -135,6 +135,10 @@ INSTANTIATE_TEST_SUITE_P(Cache, SpecLine, testing::Values(
   Line{"plane_order", "plane_order = \"dhn\"", "s.toml:21:15: error: cache.plane_order: expected string \"nhd\" or \"hnd\", found string \"dhn\""},
   Line{"planes", "", ""},
   Line{"planes", "planes = [\"index_k\"]", ""},
+  Line{"planes", "layers = 60\ndraft_layers = 5\ndraft_format = \"fp8_e4m3\"", ""},
+  Line{"planes", "layers = 0", "s.toml:22:10: error: cache.layers: expected integer in [1, 4096], found integer 0"},
+  Line{"planes", "draft_layers = -1", "s.toml:22:16: error: cache.draft_layers: expected integer in [0, 4096], found integer -1"},
+  Line{"planes", "draft_format = \"nvfp4\"", "s.toml:22:16: error: cache.draft_format: expected string \"fp8_e4m3\", found string \"nvfp4\""},
   Line{"planes", "planes = []", "s.toml:22:10: error: cache.planes: expected array of 1 to 3 different strings out of \"k\", \"v\" or \"index_k\", found array of 0"},
   Line{"planes", "planes = \"k\"", "s.toml:22:10: error: cache.planes: expected array of 1 to 3 different strings out of \"k\", \"v\" or \"index_k\", found string \"k\""},
   Line{"planes", "planes = [\"k\", \"k\"]", "s.toml:22:16: error: cache.planes[1]: expected each string once, found string \"k\""},
@@ -175,13 +179,18 @@ INSTANTIATE_TEST_SUITE_P(UnknownKeys, SpecLine, testing::Values(
 // clang-format on
 
 /// Every key may be absent only where the table says so, and is then reported by its name.
-TEST(SpecFields, EveryKeyIsRequiredButPlanes) {
+TEST(SpecFields, EveryKeyIsRequiredButTheseFour) {
+  std::vector<std::string> optional;
   for (const spec::FieldRow &row : spec::kFields) {
-    std::string faults =
-        faultsOf(withLine(std::string(kValidText), fmt::format("{} =", row.key), ""));
     std::string_view table = spec::kTableNames[static_cast<size_t>(row.table)];
     std::string name = table.empty() ? std::string(row.key) : fmt::format("{}.{}", table, row.key);
-    if (name == "cache.planes") {
+    std::string start = fmt::format("{} =", row.key);
+    if (row.whenAbsent)
+      optional.push_back(name);
+    if (row.whenAbsent && kValidText.find("\n" + start) == std::string_view::npos)
+      continue; // the valid text is valid without it
+    std::string faults = faultsOf(withLine(std::string(kValidText), start, ""));
+    if (row.whenAbsent) {
       EXPECT_EQ(faults, "");
       continue;
     }
@@ -190,6 +199,16 @@ TEST(SpecFields, EveryKeyIsRequiredButPlanes) {
         << faults;
     EXPECT_EQ(faults.find('\n'), std::string::npos) << faults;
   }
+  EXPECT_EQ(optional, (std::vector<std::string>{"cache.planes", "cache.layers",
+                                                "cache.draft_layers", "cache.draft_format"}));
+}
+
+// P6: sizes count one layer where the spec says nothing of layers.
+TEST(SpecFields, AbsentLayersAreOneAndNoDraft) {
+  llvm::Expected<Spec> spec = parseSpec(kValidText, "s.toml");
+  ASSERT_TRUE(!!spec);
+  EXPECT_EQ(spec->cache.layers, 1);
+  EXPECT_EQ(spec->cache.draftLayers, 0);
 }
 
 TEST(SpecFields, AbsentPlanesAreAll) {

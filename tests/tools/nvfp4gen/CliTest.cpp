@@ -43,6 +43,8 @@ protected:
 
   Outcome run(std::vector<std::string> arguments, std::string program = NVFP4GEN) {
     std::string out = folder / "stdout", err = folder / "stderr";
+    fs::remove(out); // a redirection does not truncate
+    fs::remove(err);
     std::vector<llvm::StringRef> words = {program};
     words.insert(words.end(), arguments.begin(), arguments.end());
     int code = llvm::sys::ExecuteAndWait(program, words, std::nullopt, {"", out, err});
@@ -84,7 +86,7 @@ TEST_F(Cli, ListMapsEveryRequestCount) {
   ASSERT_EQ(outcome.exitCode, 0) << outcome.err;
   json list = json::parse(outcome.out);
   std::map<std::tuple<std::string, std::string, int>, std::map<int, std::string>> served;
-  for (const json &entry : list.at("variants"))
+  for (const json &entry : list.at("map"))
     for (int n = entry.at("requests")[0]; n <= entry.at("requests")[1]; ++n) {
       auto &cell = served[{entry.at("family"), entry.at("phase"), entry.at("query_len")}];
       EXPECT_TRUE(cell.emplace(n, entry.at("variant")).second) << "two variants for " << n;
