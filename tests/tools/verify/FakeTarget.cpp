@@ -180,8 +180,7 @@ Result<void> FakeTarget::launch(const nvfp4rt::Variant &, const nvfp4rt::Request
     kBase[-1] ^= 0x40;
     break;
   case Fault::StrayAfter:
-    static_cast<uint8_t *>(
-        args.index_scale.base)[args.index_pages * args.index_scale.page_stride] ^= 1;
+    *byteAt(args.index_scale, args.index_pages - 1, shape.pageSize) ^= 1;
     break;
   case Fault::NoRowsWriteOne:
     if (args.rows == 0)
