@@ -37,6 +37,7 @@ enum class FaultKind : uint8_t {
   BadBranch,       ///< control transfer outside the kernel's code
   BudgetExhausted, ///< more wave instructions than RunOptions::maxInstructions
   Trap,            ///< s_trap
+  BadRegister,     ///< a register beyond those that the kernel descriptor allocates
 };
 
 llvm::StringRef faultKindName(FaultKind kind);
@@ -55,7 +56,9 @@ public:
   std::string message;
 };
 
-/// Allocations that emulated code may touch. Thread-safe.
+/// Allocations that emulated code may touch. Thread-safe; but a region that a running dispatch may
+/// reach must not be released or removed before the dispatch ends (waves remember where they may
+/// go).
 class MemoryMap {
 public:
   struct Region {
@@ -80,6 +83,8 @@ public:
   void remove(uint64_t base);
   /// The region that holds `address`, if any.
   std::optional<Region> find(uint64_t address) const;
+  /// The region that holds `address`, else the one with the least distance to it; for messages.
+  std::optional<Region> nearest(uint64_t address) const;
   /// Total bytes of owned regions.
   uint64_t allocatedBytes() const;
 
@@ -158,7 +163,8 @@ struct RunStats {
 
 /// Run a dispatch to its end. On a fault the remaining work is dropped and the first fault (in
 /// workgroup order among those seen) is returned; memory keeps what was written until then.
-llvm::Expected<RunStats> run(const Dispatch &dispatch, MemoryMap &memory, const RunOptions &options);
+llvm::Expected<RunStats> run(const Dispatch &dispatch, MemoryMap &memory,
+                             const RunOptions &options);
 
 } // namespace gfx950emu
 

@@ -1,0 +1,13 @@
+//===- Families.cpp - the rows of all families of one SimdLevel ---------------------------===//
+
+#include "tools/gfx950emu/exec/Exec.h"
+
+GFX950EMU_EXEC_BEGIN
+
+void addAll(OpTable &table) {
+  for (auto add : {addSop, addSopCompare, addControl, addSmem, addVop1, addVop2, addVop3Integer,
+                   addVop3Float, addVopc, addDivision, addConvert, addLaneOps, addFlat})
+    add(table);
+}
+
+GFX950EMU_EXEC_END
