@@ -5,10 +5,16 @@
 //===------------------------------------------------------------------------===//
 #include "runtime/include/nvfp4rt.h"
 
+#include <cstring>
+
 extern "C" const char *nvfp4rt_version(void) { return NVFP4GEN_VERSION; }
 
 extern "C" const char *nvfp4rt_status_name(nvfp4rt_status status) {
-  switch (status) {
+  // A C caller may pass any int; in C++ an enum that holds one must not even be read.
+  int value = 0;
+  static_assert(sizeof(value) == sizeof(status));
+  std::memcpy(&value, &status, sizeof(value));
+  switch (value) {
 #define NVFP4_STATUS(name)                                                                         \
   case name:                                                                                       \
     return #name;
@@ -30,5 +36,5 @@ extern "C" const char *nvfp4rt_status_name(nvfp4rt_status status) {
     NVFP4_STATUS(NVFP4RT_ERROR_INTERNAL)
 #undef NVFP4_STATUS
   }
-  return "NVFP4RT_ERROR_UNKNOWN"; // a number outside the enum, cast by a C caller
+  return "NVFP4RT_ERROR_UNKNOWN";
 }

@@ -25,5 +25,7 @@ int main(void) {
     return fail("open of bytes that are no ELF");
   if (strcmp(nvfp4rt_status_name(NVFP4RT_ERROR_BAD_ELF), "NVFP4RT_ERROR_BAD_ELF") != 0)
     return fail("status name");
+  if (strcmp(nvfp4rt_status_name((nvfp4rt_status)77), "NVFP4RT_ERROR_UNKNOWN") != 0)
+    return fail("name of a number that is no status");
   return 0;
 }
