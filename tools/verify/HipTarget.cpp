@@ -116,9 +116,15 @@ public:
           fmt::format("G2: request {}: expected variant {} and kernel {}, found {} and {}",
                       request.text(), variant.name, variant.symbol, nvfp4rt_plan_variant(raw),
                       nvfp4rt_plan_symbol(raw)));
-    if (auto launched = checked(nvfp4rt_launch(raw, args, argsSize, nullptr)); !launched)
-      return launched;
-    return hip.check(hip.hipDeviceSynchronize(), "hipDeviceSynchronize after the launch");
+    auto done = checked(nvfp4rt_launch(raw, args, argsSize, nullptr));
+    if (done)
+      done = hip.check(hip.hipDeviceSynchronize(), "hipDeviceSynchronize after the launch");
+    if (!done) {
+      // Reported here; where the device survives it, the next variant must not be blamed for it.
+      (void)hip.hipDeviceSynchronize();
+      (void)hip.hipGetLastError();
+    }
+    return done;
   }
 
 private:
@@ -143,10 +149,10 @@ Result<std::unique_ptr<Target>> makeHipTarget(const std::string &bundlePath,
   auto hip = nvfp4rt::HipApi::load();
   if (!hip)
     return tl::unexpected(std::move(hip.error()));
-  if (auto set = hip->check(hip->hipSetDevice(device), "hipSetDevice"); !set)
-    return tl::unexpected(std::move(set.error()));
   if (auto loaded = checked(nvfp4rt_bundle_load(raw, device)); !loaded)
     return tl::unexpected(std::move(loaded.error()));
+  if (auto set = hip->check(hip->hipSetDevice(device), "hipSetDevice"); !set)
+    return tl::unexpected(std::move(set.error()));
   auto arch = hip->archName(device);
   if (!arch)
     return tl::unexpected(std::move(arch.error()));

@@ -32,6 +32,28 @@ std::vector<nvfp4rt::Term> sharedTerms(const Report &report, std::string_view fa
   return shared;
 }
 
+/// What the names of a family's variants begin with alike, whole parts only.
+std::string sharedPrefix(const Report &report, std::string_view family) {
+  const std::string *first = nullptr;
+  size_t length = 0;
+  for (const VariantReport &variant : report.variants) {
+    if (variant.family != family)
+      continue;
+    if (!first) {
+      first = &variant.name;
+      length = first->size();
+    }
+    const size_t most = std::min(length, variant.name.size());
+    length = static_cast<size_t>(std::mismatch(first->begin(),
+                                               first->begin() + static_cast<ptrdiff_t>(most),
+                                               variant.name.begin())
+                                     .first -
+                                 first->begin());
+  }
+  const size_t part = first->rfind("__", length - std::min<size_t>(length, 2));
+  return part == std::string::npos ? std::string() : first->substr(0, part + 2);
+}
+
 std::string termsText(const std::vector<nvfp4rt::Term> &terms) {
   return nvfp4rt::Guard{terms}.text();
 }
@@ -87,8 +109,12 @@ std::string reportTable(const Report &report) {
                   report.specName, report.buildId, report.device, report.seed);
   for (std::string_view family : familiesOf(report)) {
     const std::vector<nvfp4rt::Term> shared = sharedTerms(report, family);
+    const std::string prefix = sharedPrefix(report, family);
     text += fmt::format("{}: every guard has {}\n", family, termsText(shared));
-    Table table({"variant", "and", "VGPR", "SGPR", "LDS", "code", "inputs", "wrong bytes",
+    if (!prefix.empty())
+      text += fmt::format("names begin with {}\n", prefix);
+    text += "\n";
+    Table table({"variant", "guard", "VGPR", "SGPR", "LDS", "code", "inputs", "wrong bytes",
                  "worst error", "result"},
                 {false, false, true, true, true, true, true, true, true, false});
     for (const VariantReport &variant : report.variants) {
@@ -99,7 +125,7 @@ std::string reportTable(const Report &report) {
         return std::find(shared.begin(), shared.end(), term) != shared.end();
       });
       const nvfp4rt::Resources &used = variant.resources;
-      table.add({variant.name, termsText(own), fmt::to_string(used.vgprs),
+      table.add({variant.name.substr(prefix.size()), termsText(own), fmt::to_string(used.vgprs),
                  fmt::to_string(used.sgprs), fmt::to_string(used.ldsBytes),
                  fmt::to_string(used.codeBytes), fmt::to_string(variant.groups),
                  fmt::to_string(variant.mismatchingBytes), fmt::format("{:g}", variant.worstError),

@@ -40,7 +40,8 @@ spec   tiny, build abc
 run on fake device, seed 7
 
 kv_store: every guard has phase == decode, query_len == 1, dtype == bf16, kv_format == nvfp4, index_format == nvfp4, kv_heads == 2, head_dim == 128, index_head_dim == 128, planes == kvi, page_size == 16, plane_order == nhd
-variant    and                 VGPR  SGPR  LDS  code  inputs  wrong bytes  worst error  result
+
+variant    guard               VGPR  SGPR  LDS  code  inputs  wrong bytes  worst error  result
 ----------------------------------------------------------------------------------------------
 decode_b1  requests in [1, 1]    40    28    0  1234      96            0            0  pass
 decode_b4  requests in [2, 4]    40    28    0  1234      96            0            0  pass
@@ -49,6 +50,17 @@ inputs: groups of 16 elements compared bit for bit; LDS and code in bytes
 pinned inputs of kernel kernel_two: 100 groups in 2 sets through each tensor, run by decode_b1
 2 variants, 6 launches, 2000 bytes compared, 0 failed, 0.0 s
 )");
+}
+
+TEST(Report, TablePrintsACommonPrefixOfNamesOnce) {
+  verify::Report report = sample();
+  report.variants[0].name = "kv_store__x__decode_q1_b1";
+  report.variants[1].name = "kv_store__x__decode_q1_b4";
+  const std::string table = verify::reportTable(report);
+  EXPECT_NE(table.find("names begin with kv_store__x__\n"), std::string::npos) << table;
+  EXPECT_NE(table.find("\ndecode_q1_b1  requests"), std::string::npos) << table;
+  report.variants.pop_back();
+  EXPECT_NE(verify::reportTable(report).find("\ndecode_q1_b1  "), std::string::npos);
 }
 
 TEST(Report, TableOfAFailureAndASkip) {
