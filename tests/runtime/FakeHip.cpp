@@ -118,6 +118,8 @@ EXPORT int hipModuleLaunchKernel(void *function, unsigned gridX, unsigned gridY,
   if (params || !extra || extra[0] != reinterpret_cast<void *>(1) ||
       extra[2] != reinterpret_cast<void *>(2) || extra[4] != reinterpret_cast<void *>(3))
     return kInvalidValue;
+  if (!state.recordLaunches)
+    return 0;
   const auto *args = static_cast<const uint8_t *>(extra[1]);
   state.launches.push_back({.kernel = static_cast<FakeFunction *>(function)->name,
                             .device = state.currentDevice,

@@ -27,6 +27,7 @@ struct FakeHipState {
   int deviceCount = 2;
   std::string arch[2] = {"gfx950:sramecc+:xnack-", "gfx942"};
   std::string failingCall; ///< this function returns error 999
+  bool recordLaunches = true;
   // Recorded.
   std::vector<std::string> calls; ///< all but launches, in order
   std::vector<FakeLaunch> launches;

@@ -8,8 +8,25 @@
 #include "tests/runtime/TestBundle.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
+#include <new>
 #include <thread>
+
+namespace {
+thread_local size_t allocations = 0;
+} // namespace
+
+// Counts what the thread allocates; the C++ of this binary and of the libraries it loads comes
+// here.
+void *operator new(size_t size) {
+  ++allocations;
+  if (void *memory = std::malloc(size))
+    return memory;
+  throw std::bad_alloc();
+}
+void operator delete(void *memory) noexcept { std::free(memory); }
+void operator delete(void *memory, size_t) noexcept { std::free(memory); }
 
 using namespace nvfp4rt;
 using namespace nvfp4rt::test;
@@ -302,6 +319,21 @@ TEST_F(Launch, ALaunchMakesNoOtherHipCall) { // G6
     ASSERT_EQ(launch(rows), NVFP4RT_OK);
   EXPECT_TRUE(fake->calls.empty());
   EXPECT_EQ(fake->launches.size(), 99u);
+}
+
+TEST_F(Launch, ALaunchAllocatesNothing) { // G6
+  load();
+  ASSERT_EQ(makePlan(decode(1)), NVFP4RT_OK);
+  fake->recordLaunches = false;
+  const nvfp4rt_kv_store_args args = argsFor(7);
+  const size_t before = allocations;
+  for (int i = 0; i < 100; ++i)
+    if (nvfp4rt_launch(plan, &args, sizeof(args), nullptr) != NVFP4RT_OK)
+      FAIL() << nvfp4rt_last_error();
+  EXPECT_EQ(allocations, before);
+  // The counter does count: a failure writes a message.
+  EXPECT_NE(nvfp4rt_launch(plan, &args, 1, nullptr), NVFP4RT_OK);
+  EXPECT_GT(allocations, before);
 }
 
 TEST_F(Launch, PlanNeedsALoadedDevice) {
