@@ -130,7 +130,7 @@ TEST_F(Command, UsageErrors) {
     EXPECT_NE(outcome.output.find(text), std::string::npos) << outcome.output;
   };
   std::string kernel = "run " + object + " --kernel no_arguments";
-  expectUsage("", "subcommand");
+  expectUsage("", "A subcommand is required");
   expectUsage("frobnicate", "frobnicate");
   expectUsage("run " + object + " --grid 1 --block 1", "--kernel");
   expectUsage(kernel + " --block 64", "--grid");

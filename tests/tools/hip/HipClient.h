@@ -64,6 +64,7 @@ protected:
   }
   void TearDown() override {
     EXPECT_EQ(hipSetDevice(0), hipSuccess);
+    (void)hipDeviceSynchronize(); // a fault that a failed test left must not reach the next
     EXPECT_EQ(hipModuleUnload(module), hipSuccess);
   }
   hipFunction_t kernel(const char *name) {

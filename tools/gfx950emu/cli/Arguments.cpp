@@ -47,7 +47,7 @@ llvm::Expected<uint64_t> parseInteger(llvm::StringRef text, unsigned bits) {
 
 template <typename T> llvm::Expected<std::vector<uint8_t>> parseFloat(llvm::StringRef text) {
   T value;
-  if (!llvm::to_float(text, value))
+  if (text.empty() || !llvm::to_float(text, value))
     return usage("expected a floating-point number, found '" + text + "'");
   return littleEndian(value);
 }

@@ -8,6 +8,17 @@
  * work runs only when its graph is launched. Operations of one stream never overlap;
  * the legacy null stream excludes every blocking stream of its device.
  *
+ * Faults: a kernel that faults makes its launch fail, with hipErrorIllegalAddress for an
+ * access outside of every allocation of the device (or of a peer whose access is enabled)
+ * and hipErrorLaunchFailure for anything else; the full text goes to stderr. Unlike a real
+ * device, the process and the device stay usable. As on a real device, who looks only at
+ * synchronizations also learns of it: the first hipStreamSynchronize, hipStreamQuery,
+ * hipEventSynchronize, hipEventQuery, hipDeviceSynchronize or synchronous copy or fill that
+ * covers the stream returns the code once more.
+ *
+ * Semantics are those of the headers it is compiled against (ROCm 5.2 or later); clients
+ * of newer headers also find hipGetDevicePropertiesR0600. Error codes are those of ROCm 6.
+ *
  * Environment, read at the first call of the process; empty means unset, anything
  * but a plain decimal number in range is reported on stderr and makes every call
  * return hipErrorInvalidValue:
