@@ -5,8 +5,11 @@
 GFX950EMU_EXEC_BEGIN
 
 void addAll(OpTable &table) {
-  for (auto add : {addSop, addSopCompare, addControl, addSmem, addVop1, addVop2, addVop3Integer,
-                   addVop3Float, addVopc, addDivision, addConvert, addLaneOps, addFlat})
+  for (auto add :
+       {addSop,         addSopCompare,    addControl,  addSmem,        addVop1,       addVop2,
+        addVop3Integer, addVop3Float,     addDivision, addVopc,        addVop3p,      addDot,
+        addConvert,     addConvertScaled, addLaneOps,  addMfma,        addMfmaF8f6f4, addDs,
+        addDsAtomics,   addDsLanes,       addFlat,     addFlatAtomics, addMubuf})
     add(table);
 }
 
