@@ -77,10 +77,10 @@ std::vector<uint8_t> expectedPayload(const uint16_t *row) {
 }
 
 std::vector<uint8_t> expectedScale(const uint16_t *row) {
-  std::vector<uint8_t> result;
+  std::vector<uint8_t> result(8);
   for (size_t g = 0; g < 8; ++g)
-    result.push_back(
-        oracle::quantize(std::span<const uint16_t, 16>(row + 16 * g, 16), DType::BF16).scale);
+    result[g] =
+        oracle::quantize(std::span<const uint16_t, 16>(row + 16 * g, 16), DType::BF16).scale;
   return result;
 }
 

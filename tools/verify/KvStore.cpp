@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <limits>
 
 namespace verify {
 
@@ -157,12 +158,10 @@ private:
 
   /// Pages at which the shortest plane among the payloads (or scales) is longer than 2^32 bytes.
   int64_t pagesPastTwo32(std::array<PlanePlace, kTensors> PoolLayout::*planes) const {
-    int64_t least = 0;
+    int64_t least = std::numeric_limits<int64_t>::max();
     const PoolLayout pools = poolLayout(config.shape, Layout::Dense, config.orders[0], 1, 1);
-    for (Tensor tensor : tensors()) {
-      const int64_t stride = (pools.*planes)[tensor].pageStride;
-      least = least == 0 ? stride : std::min(least, stride);
-    }
+    for (Tensor tensor : tensors())
+      least = std::min(least, (pools.*planes)[tensor].pageStride);
     return (int64_t{1} << 32) / least + 8;
   }
 
@@ -179,20 +178,21 @@ private:
 
 void verifyKvStore(Job &job) {
   const std::vector<nvfp4rt::Request> requests = cornerRequests(job.variant.guard);
-  const nvfp4rt::Request *largest = nullptr;
+  std::vector<kv_store::Config> configs;
+  size_t largest = 0;
   for (const nvfp4rt::Request &request : requests) {
     auto config = kv_store::readConfig(request);
     if (!config)
       return job.fault(config.error().message);
-    if (!kv_store::Checker(job, request, *config).shapes())
+    configs.push_back(std::move(*config));
+    if (!kv_store::Checker(job, request, configs.back()).shapes())
       return;
-    if (!largest || rowsOf(request) > rowsOf(*largest))
-      largest = &request;
+    if (configs.back().rows > configs[largest].rows)
+      largest = configs.size() - 1;
   }
   if (!job.kernelReport)
     return;
-  const kv_store::Config config = *kv_store::readConfig(*largest);
-  kv_store::Checker checker(job, *largest, config);
+  kv_store::Checker checker(job, requests[largest], configs[largest]);
   if (checker.pinned(*job.kernelReport))
     checker.hugePools();
 }

@@ -149,9 +149,9 @@ std::string reportTable(const Report &report) {
   for (const VariantReport &variant : report.variants) {
     for (const std::string &reason : variant.skipped)
       text += fmt::format("skipped in {}: {}\n", variant.name, reason);
-    if (variant.firstFault) {
+    if (const auto &fault = variant.firstFault; fault.has_value()) {
       ++failed;
-      text += fmt::format("FAIL {}: {}\n", variant.name, *variant.firstFault);
+      text += fmt::format("FAIL {}: {}\n", variant.name, *fault);
     }
     bytes += variant.bytesCompared;
     launches += variant.launches;

@@ -18,14 +18,20 @@ namespace {
 
 const oracle::KvStoreShape kShape{oracle::DType::BF16, 3, 128, 64, 16, true, true, true};
 
+/// A counter for each byte of each buffer.
+std::vector<std::vector<int>> zeros(const std::vector<int64_t> &sizes) {
+  std::vector<std::vector<int>> counters(sizes.size());
+  for (size_t i = 0; i < sizes.size(); ++i)
+    counters[i].resize(static_cast<size_t>(sizes[i]));
+  return counters;
+}
+
 // P1: planes of a layout never share a byte, and start and step by multiples of 4.
 TEST(KvStoreLayout, PlanesAreDisjointAndAligned) {
   for (Layout layout : {Layout::Dense, Layout::Gapped, Layout::Interleaved})
     for (Order order : {Order::NHD, Order::HND}) {
       const PoolLayout pools = poolLayout(kShape, layout, order, 2, 3);
-      std::vector<std::vector<int>> owners;
-      for (int64_t bytes : pools.imageBytes)
-        owners.emplace_back(static_cast<size_t>(bytes));
+      auto owners = zeros(pools.imageBytes);
       for (Tensor tensor : {K, V, IndexK})
         for (const PlanePlace *plane : {&pools.payload[tensor], &pools.scale[tensor]}) {
           for (int64_t number :
@@ -48,9 +54,7 @@ TEST(KvStoreLayout, PlanesAreDisjointAndAligned) {
 TEST(KvStoreLayout, InputsAreDisjointAlignedAndEndWithTheLastElement) {
   for (Layout layout : {Layout::Dense, Layout::Gapped, Layout::Interleaved}) {
     const InputLayout inputs = inputLayout(kShape, layout, 5);
-    std::vector<std::vector<int>> owners;
-    for (int64_t bytes : inputs.bufferBytes)
-      owners.emplace_back(static_cast<size_t>(bytes));
+    auto owners = zeros(inputs.bufferBytes);
     for (Tensor tensor : {K, V, IndexK}) {
       const RowsPlace &place = inputs.rows[tensor];
       for (int64_t number : {place.offset, place.rowStride, place.headStride})
