@@ -131,7 +131,7 @@ TEST_F(Command, UsageErrors) {
   };
   std::string kernel = "run " + object + " --kernel no_arguments";
   expectUsage("", "A subcommand is required");
-  expectUsage("frobnicate", "frobnicate");
+  expectUsage("frobnicate", "A subcommand is required");
   expectUsage("run " + object + " --grid 1 --block 1", "--kernel");
   expectUsage(kernel + " --block 64", "--grid");
   expectUsage(kernel + " --grid 0 --block 64", "--grid: expected");

@@ -297,8 +297,8 @@ TEST_F(CaptureTest, BeginAndEndState) {
   hipGraph_t graph = nullptr;
   EXPECT_EQ(hipStreamBeginCapture(nullptr, hipStreamCaptureModeGlobal),
             hipErrorStreamCaptureUnsupported);
-  EXPECT_EQ(hipStreamBeginCapture(stream, static_cast<hipStreamCaptureMode>(3)),
-            hipErrorInvalidValue);
+  EXPECT_EQ(hipStreamBeginCapture(stream, anyEnum<hipStreamCaptureMode>(3)), hipErrorInvalidValue);
+  EXPECT_EQ(hipStreamBeginCapture(stream, anyEnum<hipStreamCaptureMode>(-1)), hipErrorInvalidValue);
   EXPECT_EQ(hipStreamEndCapture(stream, &graph), hipErrorIllegalState);
   EXPECT_EQ(hipStreamEndCapture(nullptr, &graph), hipErrorIllegalState);
   HIP_OK(hipStreamBeginCapture(stream, hipStreamCaptureModeGlobal));

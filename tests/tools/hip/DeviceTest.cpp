@@ -97,7 +97,9 @@ TEST(Device, Attributes) {
     EXPECT_EQ(found, value) << attribute;
   }
   int value;
-  EXPECT_EQ(hipDeviceGetAttribute(&value, static_cast<hipDeviceAttribute_t>(9999), 0),
+  EXPECT_EQ(hipDeviceGetAttribute(&value, anyEnum<hipDeviceAttribute_t>(9999), 0),
+            hipErrorInvalidValue);
+  EXPECT_EQ(hipDeviceGetAttribute(&value, anyEnum<hipDeviceAttribute_t>(-1), 0),
             hipErrorInvalidValue);
   EXPECT_EQ(hipDeviceGetAttribute(&value, hipDeviceAttributeWarpSize, 8), hipErrorInvalidDevice);
   EXPECT_EQ(hipDeviceGetAttribute(nullptr, hipDeviceAttributeWarpSize, 0), hipErrorInvalidValue);
@@ -132,8 +134,9 @@ TEST(Errors, NamesAndLastError) {
                "no kernel image is available for execution on the device");
   EXPECT_STREQ(hipGetErrorName(hipSuccess), "hipSuccess");
   EXPECT_STREQ(hipGetErrorName(hipErrorOutOfMemory), "hipErrorOutOfMemory");
-  EXPECT_STREQ(hipGetErrorName(static_cast<hipError_t>(12345)), "hipErrorUnknown");
-  EXPECT_STREQ(hipGetErrorString(static_cast<hipError_t>(12345)), "unknown error");
+  EXPECT_STREQ(hipGetErrorName(anyEnum<hipError_t>(12345)), "hipErrorUnknown");
+  EXPECT_STREQ(hipGetErrorName(anyEnum<hipError_t>(-1)), "hipErrorUnknown");
+  EXPECT_STREQ(hipGetErrorString(anyEnum<hipError_t>(12345)), "unknown error");
 
   (void)hipGetLastError();
   EXPECT_EQ(hipSetDevice(99), hipErrorInvalidDevice);

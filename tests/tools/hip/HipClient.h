@@ -11,6 +11,7 @@
 #include <hip/hip_runtime_api.h>
 
 #include <cstdint>
+#include <cstring>
 #include <fstream>
 #include <iterator>
 #include <string>
@@ -27,6 +28,13 @@ inline std::vector<char> readFile(const std::string &path) {
 inline const std::vector<char> &kernelImage() {
   static const std::vector<char> image = readFile(KERNELS_GFX950);
   return image;
+}
+
+/// An enumerator that is none, as a C client can pass it.
+template <typename Enum> __attribute__((no_sanitize("enum"))) Enum anyEnum(int value) {
+  Enum result;
+  memcpy(&result, &value, sizeof result);
+  return result;
 }
 
 /// Device memory with the contents of a vector.

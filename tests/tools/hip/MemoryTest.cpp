@@ -129,7 +129,9 @@ TEST_F(Memory, CopyRefusals) {
   EXPECT_EQ(hipMemcpy(device, host.data(), SIZE_MAX, hipMemcpyHostToDevice), hipErrorInvalidValue);
   EXPECT_EQ(hipMemcpy(host.data(), host.data() + 100, 10, hipMemcpyDeviceToDevice),
             hipErrorInvalidValue);
-  EXPECT_EQ(hipMemcpy(device, host.data(), 10, static_cast<hipMemcpyKind>(5)),
+  EXPECT_EQ(hipMemcpy(device, host.data(), 10, anyEnum<hipMemcpyKind>(5)),
+            hipErrorInvalidMemcpyDirection);
+  EXPECT_EQ(hipMemcpy(device, host.data(), 10, anyEnum<hipMemcpyKind>(-1)),
             hipErrorInvalidMemcpyDirection);
   // Host memory that runs into an allocation.
   EXPECT_EQ(hipMemcpy(host.data(), device - 50, 100, hipMemcpyDefault), hipErrorInvalidValue);

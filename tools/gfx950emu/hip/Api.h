@@ -9,6 +9,7 @@
 
 #include "tools/gfx950emu/hip/Runtime.h"
 
+#include <cstring>
 #include <new>
 
 namespace gfx950emu::hip {
@@ -18,6 +19,15 @@ inline hipError_t remember(hipError_t code) {
   if (code != hipSuccess)
     thisThread().lastError = code;
   return code;
+}
+
+/// The number behind an enumeration that a caller passed. A value that the C++ type cannot hold is
+/// undefined behaviour to look at as the enumeration.
+template <typename Enum> int rawValue(const Enum &value) {
+  int raw;
+  static_assert(sizeof raw == sizeof value);
+  memcpy(&raw, &value, sizeof raw);
+  return raw;
 }
 
 /// Run `body(Runtime &)` as the body of an API function.

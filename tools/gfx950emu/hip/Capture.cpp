@@ -90,6 +90,11 @@ static bool allJoined(const Capture &capture, const Stream &origin) {
 
 using namespace gfx950emu::hip;
 
+static bool isMode(const hipStreamCaptureMode &mode) {
+  int raw = rawValue(mode);
+  return raw >= hipStreamCaptureModeGlobal && raw <= hipStreamCaptureModeRelaxed;
+}
+
 hipError_t hipStreamBeginCapture(hipStream_t handle, hipStreamCaptureMode mode) {
   return lockedCall([&](Runtime &runtime) {
     std::shared_ptr<Stream> stream = runtime.stream(handle);
@@ -97,7 +102,7 @@ hipError_t hipStreamBeginCapture(hipStream_t handle, hipStreamCaptureMode mode) 
       return hipErrorContextIsDestroyed;
     if (stream->isNull)
       return hipErrorStreamCaptureUnsupported;
-    if (mode < hipStreamCaptureModeGlobal || mode > hipStreamCaptureModeRelaxed)
+    if (!isMode(mode))
       return hipErrorInvalidValue;
     if (Runtime::activeCapture(*stream))
       return hipErrorIllegalState;
@@ -173,7 +178,7 @@ hipError_t hipStreamGetCaptureInfo(hipStream_t stream, hipStreamCaptureStatus *p
 
 hipError_t hipThreadExchangeStreamCaptureMode(hipStreamCaptureMode *mode) {
   return apiCall([&](Runtime &) {
-    if (!mode || *mode < hipStreamCaptureModeGlobal || *mode > hipStreamCaptureModeRelaxed)
+    if (!mode || !isMode(*mode))
       return hipErrorInvalidValue;
     std::swap(*mode, thisThread().captureMode);
     return hipSuccess;

@@ -45,7 +45,7 @@ hipError_t runAsynchronously(Maker make, hipStream_t handle) {
 
 /// ROCm goes by the addresses, not by the kind, but checks that the kind is one, and that device
 /// memory takes part when the kind says so.
-auto copyMaker(void *dst, const void *src, size_t bytes, hipMemcpyKind kind) {
+auto copyMaker(void *dst, const void *src, size_t bytes, int kind) {
   return [=](Runtime &runtime, Operation &out) {
     if (kind < hipMemcpyHostToHost || kind > hipMemcpyDefault)
       return hipErrorInvalidMemcpyDirection;
@@ -66,13 +66,13 @@ auto fillMaker(void *dst, uint32_t value, unsigned elementBytes, size_t count) {
   };
 }
 
-hipError_t copy(void *dst, const void *src, size_t bytes, hipMemcpyKind kind) {
-  return runSynchronously(copyMaker(dst, src, bytes, kind));
+hipError_t copy(void *dst, const void *src, size_t bytes, const hipMemcpyKind &kind) {
+  return runSynchronously(copyMaker(dst, src, bytes, rawValue(kind)));
 }
 
-hipError_t copyAsync(void *dst, const void *src, size_t bytes, hipMemcpyKind kind,
+hipError_t copyAsync(void *dst, const void *src, size_t bytes, const hipMemcpyKind &kind,
                      hipStream_t stream) {
-  return runAsynchronously(copyMaker(dst, src, bytes, kind), stream);
+  return runAsynchronously(copyMaker(dst, src, bytes, rawValue(kind)), stream);
 }
 
 hipError_t fill(void *dst, uint32_t value, unsigned elementBytes, size_t count) {

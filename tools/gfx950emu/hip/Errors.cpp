@@ -10,7 +10,7 @@ hipError_t hipGetLastError() { return std::exchange(thisThread().lastError, hipS
 hipError_t hipPeekAtLastError() { return thisThread().lastError; }
 
 const char *hipGetErrorName(hipError_t code) {
-  switch (code) {
+  switch (rawValue(code)) {
 #define HIP_ERROR(NAME, TEXT)                                                                      \
   case NAME:                                                                                       \
     return #NAME;
@@ -20,7 +20,7 @@ const char *hipGetErrorName(hipError_t code) {
 }
 
 const char *hipGetErrorString(hipError_t code) {
-  switch (code) {
+  switch (rawValue(code)) {
 #define HIP_ERROR(NAME, TEXT)                                                                      \
   case NAME:                                                                                       \
     return TEXT;

@@ -144,7 +144,7 @@ hipError_t hipFuncGetAttribute(int *value, hipFunction_attribute attribute, hipF
     if (!function)
       return hipErrorInvalidHandle;
     const KernelInfo &kernel = *function->kernel;
-    switch (attribute) {
+    switch (rawValue(attribute)) {
     case HIP_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES:
       *value = static_cast<int>(kernel.ldsBytes);
       return hipSuccess;

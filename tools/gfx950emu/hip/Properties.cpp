@@ -132,8 +132,7 @@ hipError_t hipDeviceGetPCIBusId(char *pciBusId, int len, int device) {
 }
 
 // The enumerators' values are the same in the headers of ROCm 5, 6 and 7.
-static std::optional<int> attributeValue(hipDeviceAttribute_t attribute,
-                                         const DevicePropR0600 &prop) {
+static std::optional<int> attributeValue(int attribute, const DevicePropR0600 &prop) {
   switch (attribute) {
   case hipDeviceAttributeEccEnabled:
     return prop.ECCEnabled;
@@ -254,7 +253,7 @@ hipError_t hipDeviceGetAttribute(int *value, hipDeviceAttribute_t attribute, int
       return hipErrorInvalidValue;
     if (!runtime.device(deviceId))
       return hipErrorInvalidDevice;
-    std::optional<int> known = attributeValue(attribute, properties(deviceId));
+    std::optional<int> known = attributeValue(rawValue(attribute), properties(deviceId));
     if (!known)
       return hipErrorInvalidValue;
     *value = *known;
