@@ -132,12 +132,16 @@ template <const Format &Narrow, unsigned Word> uint64_t narrowPair(Lane &l) {
   return (l.d & ~mask) | word << 16 * Word;
 }
 
-/// The random word's high bits go to the mantissa, which wraps, then the value is rounded.
+/// The random word's high bits are added to the mantissa, then the sum is converted. The text says
+/// to nearest even, a stochastic rounding would truncate, and the text lets the mantissa wrap where
+/// a carry is due: only lanes where the readings agree are compared.
 template <const Format &Narrow, unsigned Shift, unsigned Byte> uint64_t stochastic(Lane &l) {
-  const uint32_t bits = uint32_t(l.a);
-  l.unspecified = !std::isfinite(asF32(bits));
-  const uint32_t mantissa = ((bits & 0x7fffff) + uint32_t(l.b >> Shift)) & 0x7fffff;
-  const uint64_t code = narrow<Narrow>(l, asF32((bits & 0xff800000) | mantissa));
+  const uint32_t bits = uint32_t(l.a), mantissa = (bits & 0x7fffff) + uint32_t(l.b >> Shift);
+  const float sum = asF32((bits & 0xff800000) + mantissa);
+  const uint64_t code = narrow<Narrow>(l, sum);
+  if (!std::isfinite(asF32(bits)) || mantissa > 0x7fffff ||
+      code != encode(Narrow, sum, Round::Zero))
+    l.unspecified = true;
   return (l.d & ~(0xffull << 8 * Byte)) | code << 8 * Byte;
 }
 

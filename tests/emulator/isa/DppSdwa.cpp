@@ -143,7 +143,7 @@ std::vector<SdwaForm> representativeSdwa(bool narrow, bool isFloat) {
   using S = SdwaForm::Source;
   if (isFloat && !narrow)
     return {{{S{Sel::DWord, false, true}, S{Sel::DWord, false, false, true}}, {}},
-            {{S{Sel::DWord}, S{Sel::DWord, false, true, true}}, {Sel::Word1, Unused::Preserve}}};
+            {{S{Sel::DWord}, S{Sel::DWord, false, true, true}}, {}}};
   if (isFloat)
     return {{{S{Sel::Word1}, S{Sel::Word0, false, true}}, {Sel::DWord, Unused::Pad}},
             {{S{Sel::Word0, false, false, true}, S{Sel::Word1}}, {Sel::Word1, Unused::Preserve}},

@@ -219,10 +219,14 @@ void compareScalars(const Wave &start, const Wave &want, const uint32_t *got,
       differences.add(fmt::format("wave {} {}: expected {:#x}, found {:#x}; {}", start.index, name,
                                   w, g, operands(start, 0)));
   };
-  for (unsigned i = 0; i < NumSgprs; ++i)
-    check(fmt::format("s{}", FirstSgpr + i), want.sgpr[i], got[i]);
+  for (unsigned i = 0; i < NumSgprs; ++i) {
+    auto ignored = want.ignoredSgprBits.find(FirstSgpr + i);
+    const uint32_t mask = ignored == want.ignoredSgprBits.end() ? ~0u : ~ignored->second;
+    check(fmt::format("s{}", FirstSgpr + i), want.sgpr[i] & mask, got[i] & mask);
+  }
   const uint32_t *special = got + NumSgprs;
-  check("vcc", want.vcc, special[0] | uint64_t(special[1]) << 32);
+  const uint64_t vcc = special[0] | uint64_t(special[1]) << 32;
+  check("vcc", want.vcc & ~want.ignoredVcc, vcc & ~want.ignoredVcc);
   check("exec", want.exec, special[2] | uint64_t(special[3]) << 32);
   check("m0", want.m0, special[4]);
   check("scc", want.scc, special[5]);
@@ -390,6 +394,8 @@ uint64_t execPattern(unsigned wave, Rng &rng) {
     return 1ull << (rng() & 63);
   case 4:
     return 0x0000ffffffff0000;
+  case 6:
+    return 0;
   default:
     return ~0ull;
   }

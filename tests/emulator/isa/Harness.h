@@ -64,6 +64,8 @@ struct Wave {
   uint32_t m0 = 0;
   std::vector<uint8_t> mem, lds;
   std::set<std::pair<unsigned, unsigned>> ignored; ///< (vgpr, lane) with no expected value
+  uint64_t ignoredVcc = 0;                         ///< bits with no expected value
+  std::map<unsigned, uint32_t> ignoredSgprBits;    ///< by SGPR
 
   uint32_t &v(unsigned reg, unsigned lane) { return vgpr.at(reg - FirstVgpr).at(lane); }
   uint32_t v(unsigned reg, unsigned lane) const { return vgpr.at(reg - FirstVgpr).at(lane); }

@@ -38,11 +38,12 @@ inline constexpr Format FP4Format{2, 1, 1, false, 0x7, 0};     // e2m1
 enum class Round : uint8_t { NearestEven, Up, Down, Zero }; ///< the codes of MODE.round
 
 inline Wide scale2(Wide x, int exponent) {
-  for (; exponent > 0; exponent -= 16)
-    x *= Wide(exponent >= 16 ? 65536.0 : double(1 << exponent));
-  for (; exponent < 0; exponent += 16)
-    x /= Wide(exponent <= -16 ? 65536.0 : double(1 << -exponent));
-  return x;
+  constexpr int Step = 16;
+  for (; exponent >= Step; exponent -= Step)
+    x *= 1 << Step;
+  for (; exponent <= -Step; exponent += Step)
+    x /= 1 << Step;
+  return exponent < 0 ? x / (1 << -exponent) : x * (1 << exponent);
 }
 
 inline bool isNan(Wide x) { return x != x; }

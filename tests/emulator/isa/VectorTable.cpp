@@ -112,7 +112,7 @@ bool finish(Type type, const Variant &v, uint64_t &bits) {
   const bool half = type == Type::F16;
   double x = half ? double(f16(bits)) : type == Type::F64 ? asF64(bits) : double(asF32(bits));
   if (v.omod) {
-    if (x != 0 && std::fabs(x) < (half ? 1e-3 : 1e-30))
+    if (std::fabs(x) < (half ? 1e-3 : 1e-30)) // flushed before or after the scaling?
       return false;
     x *= v.omod == 1 ? 2.0 : v.omod == 2 ? 4.0 : 0.5;
   }
@@ -131,7 +131,7 @@ void expectVariant(Wave &w, const Row &row, const Variant &v) {
   const Wave before = w;
   const bool e32 = v.encoding != "_e64";
   uint64_t maskIn = e32 || (row.forms & VCCIN) ? before.vcc : before.s64(MaskIn);
-  uint64_t maskOut = 0;
+  uint64_t maskOut = 0, maskUnspecified = 0;
   for (unsigned lane = 0; lane < Lanes; ++lane) {
     if (!before.active(lane))
       continue;
@@ -150,8 +150,8 @@ void expectVariant(Wave &w, const Row &row, const Variant &v) {
                               i == 0 && read.zero);
     l.d = isWide(row.dst) ? before.v64(Dst, lane) : before.v(Dst, lane);
     uint64_t result = row.fn(l);
-    if (row.forms & MASKOUT)
-      maskOut |= uint64_t(l.mask) << lane;
+    maskOut |= uint64_t(l.mask) << lane;
+    maskUnspecified |= uint64_t(l.unspecified) << lane;
     if (row.forms & NODST)
       continue;
     if (l.unspecified || !finish(row.dst, v, result)) {
@@ -172,10 +172,14 @@ void expectVariant(Wave &w, const Row &row, const Variant &v) {
     }
   }
   if (row.forms & MASKOUT) {
-    if (e32)
+    if (e32) {
       w.vcc = maskOut;
-    else
+      w.ignoredVcc = maskUnspecified;
+    } else {
       w.setS64(MaskOut, maskOut);
+      w.ignoredSgprBits[MaskOut] = uint32_t(maskUnspecified);
+      w.ignoredSgprBits[MaskOut + 1] = uint32_t(maskUnspecified >> 32);
+    }
     if (row.forms & EXECOUT)
       w.exec = maskOut;
   }
@@ -360,7 +364,7 @@ private:
           compare.kind = Compare::F64;
           break;
         case Type::F16:
-          compare.kind = v.dstHigh ? Compare::F16x2 : Compare::F16;
+          compare.kind = v.dstHigh || v.sdwaDst ? Compare::F16x2 : Compare::F16;
           break;
         case Type::F16x2:
           compare.kind = Compare::F16x2;

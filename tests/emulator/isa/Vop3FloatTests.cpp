@@ -31,13 +31,13 @@ const std::vector<Row> LdexpRows{
      Type::F32,
      {Type::F32, Type::B32},
      E64 | NEG | CLAMP | OMOD,
-     [](Lane &l) { return bitsOf(ldexpOnce(asF32(l.a), int32_t(l.b))); }},
+     [](Lane &l) { return in32(l, bitsOf(ldexpOnce(asF32(in32(l, l.a)), int32_t(l.b)))); }},
     // Exponents that matter: the edges of B32 are mostly far out.
     {"v_ldexp_f32",
      Type::F32,
      {Type::F32, Type::Shift},
      E64 | NOCONST,
-     [](Lane &l) { return bitsOf(ldexpOnce(asF32(l.a), int32_t(l.b))); }},
+     [](Lane &l) { return in32(l, bitsOf(ldexpOnce(asF32(in32(l, l.a)), int32_t(l.b)))); }},
     {"v_ldexp_f64",
      Type::F64,
      {Type::F64, Type::Shift},
@@ -66,6 +66,14 @@ uint64_t med3(const Format &f, uint64_t a, uint64_t b, uint64_t c, bool ieee) {
   return largest == y ? max(a, c) : max(a, b);
 }
 
+/// The text compares with ==, under which zeros of both signs are the largest: which of them comes
+/// out is left open.
+uint64_t med3Lane(const Format &f, Lane &l) {
+  const uint64_t result = med3(f, l.a, l.b, l.c, l.mode.ieee);
+  l.unspecified = decode(f, uint32_t(result)) == 0;
+  return result;
+}
+
 const std::vector<Row> MinMaxRows{
     {"v_max_f64", Type::F64, DD, E64 | FloatMods | NOIEEE,
      [](Lane &l) { return minMax64(l.a, l.b, /*max=*/true, l.mode.ieee); }},
@@ -74,9 +82,9 @@ const std::vector<Row> MinMaxRows{
     {"v_max3_f32", Type::F32, FFF, E64 | FloatMods | NOIEEE, chained32<true>()},
     {"v_min3_f32", Type::F32, FFF, E64 | FloatMods | NOIEEE, chained32<false>()},
     {"v_med3_f32", Type::F32, FFF, E64 | FloatMods | NOIEEE,
-     [](Lane &l) { return med3(F32Format, l.a, l.b, l.c, l.mode.ieee); }},
+     [](Lane &l) { return med3Lane(F32Format, l); }},
     {"v_med3_f16", Type::F16, HHH, E64 | NEG | OPSEL | KEEPHIGH,
-     [](Lane &l) { return med3(F16Format, l.a, l.b, l.c, l.mode.ieee); }},
+     [](Lane &l) { return med3Lane(F16Format, l); }},
     {"v_maximum3_f32", Type::F32, FFF, E64 | NEG,
      [](Lane &l) {
        return minimumMaximum(F32Format, minimumMaximum(F32Format, l.a, l.b, true), l.c, true);
