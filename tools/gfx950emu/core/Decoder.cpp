@@ -6,6 +6,7 @@
 #include "tools/gfx950emu/core/Wave.h"
 
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/MC/MCExpr.h"
 #include "llvm/MC/MCInstrDesc.h"
 #include "llvm/MC/MCRegisterInfo.h"
 #include "llvm/Support/Endian.h"
@@ -157,6 +158,9 @@ Decoder::Operands Decoder::walk(const MCInst &mc) {
         result.sources.push_back(o);
     } else if (op.isImm() && info.OperandType >= MCOI::OPERAND_FIRST_TARGET) {
       result.sources.push_back(constant(uint64_t(op.getImm())));
+    } else if (int64_t value; op.isExpr() && op.getExpr()->evaluateAsAbsolute(value)) {
+      // A literal that an inline constant could express stays marked as lit().
+      result.sources.push_back(constant(uint64_t(value)));
     } else if (op.isDFPImm()) {
       result.sources.push_back(constant(op.getDFPImm()));
     }

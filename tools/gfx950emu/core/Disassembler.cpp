@@ -81,7 +81,9 @@ uint64_t Disassembler::decode(ArrayRef<uint8_t> bytes, uint64_t address, MCInst 
 std::string Disassembler::mnemonic(const MCInst &inst) const {
   std::lock_guard lock(impl->mutex);
   const char *text = impl->printer->getMnemonic(inst).first;
-  StringRef name = text ? StringRef(text).trim() : StringRef();
+  // The first word only: some names continue with a literal operand ("scratch_load_dword off,").
+  StringRef name =
+      text ? StringRef(text).ltrim().take_while([](char c) { return c > ' '; }) : StringRef();
   for (StringRef suffix : {"_e32", "_e64", "_sdwa", "_dpp"})
     if (name.consume_back(suffix))
       break;

@@ -100,6 +100,7 @@ enum : uint16_t {
   OpAccumulates = 16,    ///< the destination is also the last source
   OpKeepsHigh = 32,      ///< a 16-bit result preserves the other half of the register
   OpWritesHigh = 512,    ///< with OpKeepsHigh: the half written is the high one
+  OpNearestEven = 1024,  ///< rounds to nearest even whatever MODE says
   OpKeepsDenormals = 64, ///< not an arithmetic use of its float type: never flushes
   OpReadsOld = 256,      ///< the lane function reads LaneArgs::old
   OpRawOpSel = 128,      ///< op_sel means something to the lane function, not a half of a source
@@ -112,6 +113,7 @@ struct OpInfo {
   Family family = Family::Valu;
   Handler handler = nullptr;
   LaneFn lanes = nullptr;
+  LaneFn wideLanes = nullptr;  ///< f16 results as f32, for rounding modes other than nearest-even
   LaneFn clampLanes = nullptr; ///< integer saturation; null when clamp has no meaning
   ValueType dst = ValueType::None;
   ValueType src[3] = {ValueType::None, ValueType::None, ValueType::None};

@@ -98,8 +98,9 @@ void addFloats(OpTable &t) {
   valu<B32, F32, F32>(t, "v_cvt_pkrtz_f16_f32", [](float a, float b) {
     return floatToHalfTowardZero(a) | floatToHalfTowardZero(b) << 16;
   });
-  valu<PkF16, F32, F32>(t, "v_cvt_pk_f16_f32",
-                        [](float a, float b) { return floatToHalf(a) | floatToHalf(b) << 16; });
+  valu<PkF16, F32, F32>(
+      t, "v_cvt_pk_f16_f32", [](float a, float b) { return floatToHalf(a) | floatToHalf(b) << 16; },
+      OpNearestEven);
   valu<B32, F32, F32>(t, "v_cvt_pk_bf16_f32",
                       [](float a, float b) { return floatToBf16(a) | floatToBf16(b) << 16; });
   valu<B32, F32, F32>(t, "v_cvt_pknorm_i16_f32",

@@ -101,7 +101,8 @@ template <class V> V divFixup(V quotient, V denominator, V numerator) {
     return withSign(V(0));
   if (F::exponent(numerator) - F::exponent(denominator) < F::underflow)
     return withSign(V(0));
-  return withSign(std::fabs(quotient));
+  // Between finite numbers only an overflow in the Newton steps leaves a NaN.
+  return withSign(quotient != quotient ? L::infinity() : std::fabs(quotient));
 }
 
 float divFixupHalf(float quotient, float denominator, float numerator) {

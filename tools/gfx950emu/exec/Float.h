@@ -37,20 +37,28 @@ inline uint32_t floatToHalf(float value) {
   return o | sign >> 16;
 }
 
-/// Round toward zero; finite values stay finite.
-inline uint32_t floatToHalfTowardZero(float value) {
+/// MODE's rounding fields.
+enum : unsigned { RoundNearestEven = 0, RoundUp = 1, RoundDown = 2, RoundTowardZero = 3 };
+
+/// Round up, down or toward zero.
+inline uint32_t floatToHalfDirected(float value, unsigned round) {
   uint32_t f = bitsOf(value), sign = f >> 16 & 0x8000;
   f &= 0x7fffffff;
-  if (f > 0x7f800000)
-    return sign | 0x7e00 | (f >> 13 & 0x1ff);
-  if (f == 0x7f800000)
-    return sign | 0x7c00;
-  if (f >= 0x47800000)
-    return sign | 0x7bff;
-  if (f >= 0x38800000)
-    return sign | ((f + ((15u - 127) << 23)) >> 13);
-  uint32_t shift = 113 - (f >> 23), mantissa = (f & 0x7fffff) | 0x800000;
-  return sign | (shift > 11 ? 0 : mantissa >> (13 + shift));
+  if (f >= 0x7f800000)
+    return floatToHalf(value);
+  // The magnitude truncated, and whether anything was lost.
+  uint32_t shift = f >= 0x38800000 ? 13 : std::min(126 - (f >> 23), 31u);
+  uint32_t mantissa = f >= 0x38800000  ? f + ((15u - 127) << 23)
+                      : f < 0x00800000 ? f
+                                       : (f & 0x7fffff) | 0x800000;
+  bool overflow = f >= 0x47800000;
+  uint32_t truncated = overflow ? 0x7bff : mantissa >> shift;
+  bool inexact = overflow || (mantissa & ((1u << shift) - 1));
+  bool away = (round == RoundUp && !sign) || (round == RoundDown && sign);
+  return sign | (truncated + (away && inexact ? 1 : 0));
+}
+inline uint32_t floatToHalfTowardZero(float value) {
+  return floatToHalfDirected(value, RoundTowardZero);
 }
 
 /// Round to nearest even, directly from f64 (rounding through f32 would round twice).

@@ -130,14 +130,23 @@ template <class D, class... S> OpInfo valuRow(llvm::StringRef name, LaneFn lanes
   return info;
 }
 
+/// The row of an operation with lambda F.
+template <unsigned Takes, class F, class D, class... S>
+OpInfo &addRow(OpTable &table, llvm::StringRef name, uint16_t flags) {
+  OpInfo info = valuRow<D, S...>(name, LaneLoop<F, Takes, D, S...>::run, flags);
+  if constexpr (std::is_same_v<D, F16>)
+    info.wideLanes = LaneLoop<F, Takes, F32, S...>::run;
+  return table.add(info);
+}
+
 template <class D, class... S, class F>
 OpInfo &valu(OpTable &table, llvm::StringRef name, F, uint16_t flags = 0) {
-  return table.add(valuRow<D, S...>(name, LaneLoop<F, 0, D, S...>::run, flags));
+  return addRow<0, F, D, S...>(table, name, flags);
 }
 /// f(const LaneArgs &, sources...)
 template <class D, class... S, class F>
 OpInfo &valuArgs(OpTable &table, llvm::StringRef name, F, uint16_t flags = 0) {
-  return table.add(valuRow<D, S...>(name, LaneLoop<F, TakesArgs, D, S...>::run, flags));
+  return addRow<TakesArgs, F, D, S...>(table, name, flags);
 }
 /// f(const LaneArgs &, sources..., old destination)
 template <class D, class... S, class F>

@@ -48,12 +48,13 @@ template <class V> inline V max3(V a, V b, V c, bool ieee) {
 template <class V> inline V min3(V a, V b, V c, bool ieee) {
   return minNumber(minNumber(a, b, ieee), c, ieee);
 }
-/// The median; with a NaN among the three, their minimum.
+/// The median as the manual computes it: the larger of the two that are not the maximum (which
+/// decides between zeros of different sign). With a NaN among the three, their minimum.
 template <class V> inline V med3(V a, V b, V c, bool ieee) {
-  V low = minNumber(a, b, ieee), high = maxNumber(a, b, ieee);
-  V median = maxNumber(low, minNumber(high, c, ieee), ieee);
+  V highest = max3(a, b, c, ieee);
+  V x = highest == a ? b : a, y = highest == a || highest == b ? c : b;
   bool anyNan = a != a || b != b || c != c;
-  return anyNan ? min3(a, b, c, ieee) : median;
+  return anyNan ? min3(a, b, c, ieee) : maxNumber(x, y, ieee);
 }
 
 GFX950EMU_EXEC_END

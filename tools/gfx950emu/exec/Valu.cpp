@@ -401,19 +401,22 @@ const Inst *valuSlow(Wave &wave, const Inst *in) {
     if (!lanes)
       return wave.fail(in, FaultKind::UnknownInstruction, -1, "clamp has no meaning here");
   }
-  unsigned round = 0;
-  if (op.param & wave.fpSlow & 1)
-    round = wave.mode >> ModeRound32Shift & 3;
-  else if (op.param & wave.fpSlow & 2)
-    round = wave.mode >> ModeRound64Shift & 3;
   bool halfResult = op.dst == ValueType::F16 || op.dst == ValueType::PkF16;
-  if (round && halfResult)
+  unsigned round = 0;
+  if (op.param & wave.fpSlow && !(op.flags & OpNearestEven))
+    round = wave.mode >>
+                (halfResult || op.dst == ValueType::F64 ? ModeRound64Shift : ModeRound32Shift) &
+            3;
+  if (round && halfResult && !op.wideLanes)
     return wave.fail(in, FaultKind::UnknownInstruction, -1,
-                     "an f16 result in a rounding mode other than nearest-even");
+                     "a rounding mode other than nearest-even is not modelled here");
   {
     HostRounding rounding(round);
-    lanes(args);
+    (round && halfResult ? op.wideLanes : lanes)(args);
   }
+  if (round && halfResult)
+    for (uint32_t &v : llvm::MutableArrayRef(out, waveSize))
+      v = floatToHalfDirected(floatOf(v), round);
   if (!compare) {
     if (in->omod || (in->clamp && floatResult))
       applyResultModifiers(in, wave.mode, out);

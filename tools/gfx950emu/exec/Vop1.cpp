@@ -91,8 +91,8 @@ double cosTurns(double a) {
   double turn = a - std::nearbyint(a);
   return std::cos(turn * 6.283185307179586476925286766559);
 }
-/// Outside of its range of 256 turns the hardware gives sin = 0, cos = 1.
-constexpr double turnLimit = 256;
+/// Finite arguments beyond the valid range of 256 turns give sin = 0, cos = 1.
+bool outOfRange(float turns) { return std::fabs(turns) > 256 && std::isfinite(turns); }
 
 void addTranscendentals(OpTable &t) {
   auto rcp = [](float a) { return flushed(1.0f / flushed(a)); };
@@ -105,22 +105,20 @@ void addTranscendentals(OpTable &t) {
                  [](float a) { return flushed(float(std::exp2(double(flushed(a))))); });
   valu<F32, F32>(t, "v_log_f32", [](float a) { return float(std::log2(double(flushed(a)))); });
   valu<F32, F32>(t, "v_sin_f32", [](float a) {
-    return std::fabs(a) > turnLimit ? 0.0f : flushed(float(sinTurns(flushed(a))));
+    return outOfRange(a) ? 0.0f : flushed(float(sinTurns(flushed(a))));
   });
   valu<F32, F32>(t, "v_cos_f32", [](float a) {
-    return std::fabs(a) > turnLimit ? 1.0f : flushed(float(cosTurns(flushed(a))));
+    return outOfRange(a) ? 1.0f : flushed(float(cosTurns(flushed(a))));
   });
   valu<F16, F16>(t, "v_rcp_f16", [](float a) { return 1.0f / a; });
   valu<F16, F16>(t, "v_rsq_f16", [](float a) { return float(1.0 / std::sqrt(double(a))); });
   valu<F16, F16>(t, "v_sqrt_f16", [](float a) { return std::sqrt(a); });
   valu<F16, F16>(t, "v_exp_f16", [](float a) { return float(std::exp2(double(a))); });
   valu<F16, F16>(t, "v_log_f16", [](float a) { return float(std::log2(double(a))); });
-  valu<F16, F16>(t, "v_sin_f16", [](float a) {
-    return std::fabs(a) > turnLimit ? 0.0f : float(sinTurns(double(a)));
-  });
-  valu<F16, F16>(t, "v_cos_f16", [](float a) {
-    return std::fabs(a) > turnLimit ? 1.0f : float(cosTurns(double(a)));
-  });
+  valu<F16, F16>(t, "v_sin_f16",
+                 [](float a) { return outOfRange(a) ? 0.0f : float(sinTurns(double(a))); });
+  valu<F16, F16>(t, "v_cos_f16",
+                 [](float a) { return outOfRange(a) ? 1.0f : float(cosTurns(double(a))); });
   valu<F64, F64>(t, "v_rcp_f64", [](double a) { return 1.0 / a; });
   valu<F64, F64>(t, "v_rsq_f64", [](double a) { return 1.0 / std::sqrt(a); });
   valu<F64, F64>(t, "v_sqrt_f64", [](double a) { return std::sqrt(a); });
