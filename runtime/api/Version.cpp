@@ -35,6 +35,7 @@ extern "C" const char *nvfp4rt_status_name(nvfp4rt_status status) {
     NVFP4_STATUS(NVFP4RT_ERROR_OUT_OF_MEMORY)
     NVFP4_STATUS(NVFP4RT_ERROR_INTERNAL)
 #undef NVFP4_STATUS
+  default:
+    return "NVFP4RT_ERROR_UNKNOWN";
   }
-  return "NVFP4RT_ERROR_UNKNOWN";
 }

@@ -35,10 +35,12 @@ class BoundedHandler : public nlohmann::detail::json_sax_dom_parser<Json> {
 
 public:
   explicit BoundedHandler(Json &root) : Base(root, /*allow_exceptions=*/false) {}
+  // NOLINTBEGIN(bugprone-derived-method-shadowing-base-method): sax_parse is a template.
   bool start_object(size_t size) { return ++depth <= kMaxDepth && Base::start_object(size); }
   bool start_array(size_t size) { return ++depth <= kMaxDepth && Base::start_array(size); }
   bool end_object() { return --depth, Base::end_object(); }
   bool end_array() { return --depth, Base::end_array(); }
+  // NOLINTEND(bugprone-derived-method-shadowing-base-method)
 
 private:
   int depth = 0;

@@ -137,9 +137,9 @@ std::string Guard::text() const {
 std::string Request::text() const {
   std::string text;
   for (size_t i = 0; i < kFieldCount; ++i)
-    if (values_[i])
+    if (const std::optional<int64_t> &value = values_[i])
       text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", kFields[i].name,
-                          valueText(static_cast<Field>(i), *values_[i]));
+                          valueText(static_cast<Field>(i), *value));
   return text;
 }
 
@@ -167,7 +167,7 @@ Result<Request> makeRequest(std::span<const nvfp4rt_field> fields) {
 }
 
 std::string Mismatch::text() const {
-  if (extra)
+  if (extra && value)
     return fmt::format("{} = {} is not a field of this guard", fieldName(*extra),
                        valueText(*extra, *value));
   if (!value)

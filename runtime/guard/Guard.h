@@ -83,10 +83,10 @@ Result<Request> makeRequest(std::span<const nvfp4rt_field> fields);
 
 /// Why a guard does not hold: the first failed term in guard order.
 struct Mismatch {
-  size_t passed = 0;                ///< terms that hold before the first failed one
-  const Term *term = nullptr;       ///< failed term; null if the request has a field the guard lacks
-  std::optional<Field> extra;       ///< a request field that the guard does not know (never ignored)
-  std::optional<int64_t> value;     ///< the request's value; empty if the request lacks the field
+  size_t passed = 0;            ///< terms that hold before the first failed one
+  const Term *term = nullptr;   ///< failed term; null if the request has a field the guard lacks
+  std::optional<Field> extra;   ///< a request field that the guard does not know (never ignored)
+  std::optional<int64_t> value; ///< the request's value; empty if the request lacks the field
   std::string text() const;
 };
 

@@ -32,14 +32,14 @@ typedef enum nvfp4rt_status {
   NVFP4RT_ERROR_BAD_ELF = 3,          /* not a well-formed code object */
   NVFP4RT_ERROR_BAD_MANIFEST = 4,     /* manifest missing, malformed or inconsistent with the ELF */
   NVFP4RT_ERROR_VERSION = 5,          /* bundle format or code object version not supported */
-  NVFP4RT_ERROR_WRONG_ARCH = 6,       /* bundle and device (or this runtime) differ in architecture */
-  NVFP4RT_ERROR_CHECKSUM = 7,         /* a SHA-256 does not match */
-  NVFP4RT_ERROR_ARGS_LAYOUT = 8,      /* kernel-argument layout differs from this runtime's */
-  NVFP4RT_ERROR_UNKNOWN_FIELD = 9,    /* a request names a field that no guard knows, or lacks one */
-  NVFP4RT_ERROR_NO_MATCH = 10,        /* no variant of the family serves the request (rule G4) */
-  NVFP4RT_ERROR_NO_HIP_LIBRARY = 11,  /* no HIP library, or it lacks a function */
-  NVFP4RT_ERROR_NO_DEVICE = 12,       /* HIP reports no such device */
-  NVFP4RT_ERROR_HIP = 13,             /* a HIP call failed; the message has its name and code */
+  NVFP4RT_ERROR_WRONG_ARCH = 6,    /* bundle and device (or this runtime) differ in architecture */
+  NVFP4RT_ERROR_CHECKSUM = 7,      /* a SHA-256 does not match */
+  NVFP4RT_ERROR_ARGS_LAYOUT = 8,   /* kernel-argument layout differs from this runtime's */
+  NVFP4RT_ERROR_UNKNOWN_FIELD = 9, /* a request names a field that no guard knows, or lacks one */
+  NVFP4RT_ERROR_NO_MATCH = 10,     /* no variant of the family serves the request (rule G4) */
+  NVFP4RT_ERROR_NO_HIP_LIBRARY = 11, /* no HIP library, or it lacks a function */
+  NVFP4RT_ERROR_NO_DEVICE = 12,      /* HIP reports no such device */
+  NVFP4RT_ERROR_HIP = 13,            /* a HIP call failed; the message has its name and code */
   NVFP4RT_ERROR_OUT_OF_MEMORY = 14,
   NVFP4RT_ERROR_INTERNAL = 15
 } nvfp4rt_status;
@@ -69,10 +69,10 @@ NVFP4RT_API const char *nvfp4rt_last_error(void);
  * against manifest, kernel-argument layouts, every checksum. No HIP call is made. On success
  * *bundle is owned by the caller (nvfp4rt_bundle_close). The memory form copies `size` bytes. */
 NVFP4RT_API NVFP4RT_NODISCARD nvfp4rt_status nvfp4rt_bundle_open_file(const char *path,
-                                                                       nvfp4rt_bundle **bundle);
+                                                                      nvfp4rt_bundle **bundle);
 NVFP4RT_API NVFP4RT_NODISCARD nvfp4rt_status nvfp4rt_bundle_open_memory(const void *data,
-                                                                         size_t size,
-                                                                         nvfp4rt_bundle **bundle);
+                                                                        size_t size,
+                                                                        nvfp4rt_bundle **bundle);
 
 /* Unload from every device and free. NULL is legal. All plans of the bundle must be destroyed
  * before, and no launch of it may be in flight. */
@@ -82,16 +82,17 @@ NVFP4RT_API void nvfp4rt_bundle_close(nvfp4rt_bundle *bundle);
  * The HIP library is the file named by the environment variable NVFP4RT_HIP_LIBRARY, else
  * libamdhip64.so.7, .6 or .5. Loading twice on one device is legal and does nothing. Not
  * thread-safe against other calls on the same bundle. */
-NVFP4RT_API NVFP4RT_NODISCARD nvfp4rt_status nvfp4rt_bundle_load(nvfp4rt_bundle *bundle, int device);
+NVFP4RT_API NVFP4RT_NODISCARD nvfp4rt_status nvfp4rt_bundle_load(nvfp4rt_bundle *bundle,
+                                                                 int device);
 
 /* Pick the variant of `family` whose guard matches the request (`count` fields) on a device where
  * the bundle is loaded. *plan is owned by the caller (nvfp4rt_plan_destroy) and borrows the bundle.
  * A request that no guard matches is NVFP4RT_ERROR_NO_MATCH; the message names the nearest variant,
  * its first failed field and both values. */
 NVFP4RT_API NVFP4RT_NODISCARD nvfp4rt_status nvfp4rt_plan_create(nvfp4rt_bundle *bundle, int device,
-                                                                  const char *family,
-                                                                  const nvfp4rt_field *fields,
-                                                                  size_t count, nvfp4rt_plan **plan);
+                                                                 const char *family,
+                                                                 const nvfp4rt_field *fields,
+                                                                 size_t count, nvfp4rt_plan **plan);
 NVFP4RT_API void nvfp4rt_plan_destroy(nvfp4rt_plan *plan);
 
 /* Name of the chosen variant and of its kernel symbol; borrowed from the plan. */
@@ -105,15 +106,18 @@ NVFP4RT_API size_t nvfp4rt_plan_workspace_bytes(const nvfp4rt_plan *plan);
  * and `args_size` is its sizeof. Takes no lock, allocates nothing, legal while capturing (G6).
  * Thread-safe: one plan may be launched from several threads. The device of the plan must be
  * current on the calling thread. */
-NVFP4RT_API NVFP4RT_NODISCARD nvfp4rt_status nvfp4rt_launch(const nvfp4rt_plan *plan, const void *args,
-                                                             size_t args_size, void *stream);
+NVFP4RT_API NVFP4RT_NODISCARD nvfp4rt_status nvfp4rt_launch(const nvfp4rt_plan *plan,
+                                                            const void *args, size_t args_size,
+                                                            void *stream);
 
 /* Explain a request: one line per variant of the family, "match" or the first failed field with
  * both values. Writes at most `size` bytes with a terminating NUL and the full length without it
  * to *length; call with size 0 to ask for the length. */
-NVFP4RT_API NVFP4RT_NODISCARD nvfp4rt_status
-nvfp4rt_explain(const nvfp4rt_bundle *bundle, const char *family, const nvfp4rt_field *fields,
-                size_t count, char *buffer, size_t size, size_t *length);
+NVFP4RT_API NVFP4RT_NODISCARD nvfp4rt_status nvfp4rt_explain(const nvfp4rt_bundle *bundle,
+                                                             const char *family,
+                                                             const nvfp4rt_field *fields,
+                                                             size_t count, char *buffer,
+                                                             size_t size, size_t *length);
 
 #ifdef __cplusplus
 }

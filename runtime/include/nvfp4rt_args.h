@@ -44,11 +44,11 @@ typedef struct nvfp4rt_rows {
  * planes (they may be the same array). A slot < 0 or >= pages * page_size stores nothing (P2).
  * Members of a plane that the variant does not store are ignored and may be zero. */
 typedef struct nvfp4rt_kv_store_args {
-  nvfp4rt_rows k;              /* [rows, kv_heads, head_dim] */
-  nvfp4rt_rows v;              /* [rows, kv_heads, head_dim] */
-  nvfp4rt_rows index_k;        /* [rows, index_head_dim]; head_stride ignored */
-  nvfp4rt_plane k_payload;     /* uint8 [pages, page_size, kv_heads, head_dim / 2] */
-  nvfp4rt_plane k_scale;       /* uint8 [pages, page_size, kv_heads, head_dim / 16] */
+  nvfp4rt_rows k;          /* [rows, kv_heads, head_dim] */
+  nvfp4rt_rows v;          /* [rows, kv_heads, head_dim] */
+  nvfp4rt_rows index_k;    /* [rows, index_head_dim]; head_stride ignored */
+  nvfp4rt_plane k_payload; /* uint8 [pages, page_size, kv_heads, head_dim / 2] */
+  nvfp4rt_plane k_scale;   /* uint8 [pages, page_size, kv_heads, head_dim / 16] */
   nvfp4rt_plane v_payload;
   nvfp4rt_plane v_scale;
   nvfp4rt_plane index_payload; /* uint8 [index_pages, page_size, index_head_dim / 2] */

@@ -87,9 +87,11 @@ Result<void> Plan::launch(const void *args, size_t argsSize, void *stream) const
 
   // HIP copies the buffer into the kernel-argument segment, in a captured graph as well.
   size_t size = argsSize;
+  // NOLINTBEGIN(performance-no-int-to-ptr): HIP's markers are small integers as pointers.
   void *extra[] = {reinterpret_cast<void *>(hip::kLaunchParamBufferPointer),
                    const_cast<void *>(args), reinterpret_cast<void *>(hip::kLaunchParamBufferSize),
                    &size, reinterpret_cast<void *>(hip::kLaunchParamEnd)};
+  // NOLINTEND(performance-no-int-to-ptr)
   const int error = hip_->hipModuleLaunchKernel(
       function_, static_cast<unsigned>(grid[0]), static_cast<unsigned>(grid[1]),
       static_cast<unsigned>(grid[2]), block_[0], block_[1], block_[2], 0, stream, nullptr, extra);

@@ -142,4 +142,6 @@ TEST(ApiNames, VersionAndStatus) {
   EXPECT_STREQ(nvfp4rt_version(), NVFP4GEN_VERSION);
   EXPECT_STREQ(nvfp4rt_status_name(NVFP4RT_OK), "NVFP4RT_OK");
   EXPECT_STREQ(nvfp4rt_status_name(NVFP4RT_ERROR_INTERNAL), "NVFP4RT_ERROR_INTERNAL");
+  for (int status = NVFP4RT_OK; status <= NVFP4RT_ERROR_INTERNAL; ++status)
+    EXPECT_STRNE(nvfp4rt_status_name(static_cast<nvfp4rt_status>(status)), "NVFP4RT_ERROR_UNKNOWN");
 }
