@@ -166,7 +166,6 @@ void addIdle(Suite &suite) {
                                    {"buffer_wbl2", " sc0 sc1"},
                                    {"s_dcache_inv", ""}})
     suite.add(make(mnemonic, std::string(mnemonic) + operand, [](Wave &) {}));
-  // s_endpgm ends every kernel here; one that does not end early would store these.
   Case c = make("s_memtime",
                 "s_memtime s[14:15]\ns_waitcnt lgkmcnt(0)\ns_memtime s[16:17]\n"
                 "s_waitcnt lgkmcnt(0)\ns_sub_u32 s18, s16, s14\ns_subb_u32 s19, s17, s15\n"

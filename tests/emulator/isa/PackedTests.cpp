@@ -21,21 +21,17 @@ struct Packed {
   uint64_t (*element)(Lane &l);
 };
 
-uint64_t flushedSum(Lane &l, Wide x) { return toF16(l, x); }
-
 uint32_t add32(Lane &l) {
   return uint32_t(f32x2([](float a, float b) { return a + b; })(l));
 }
 
 const Packed Rows[] = {
     {"v_pk_add_f16", 2, true, false,
-     [](Lane &l) { return flushedSum(l, f16(in16(l, l.a)) + f16(in16(l, l.b))); }},
+     [](Lane &l) { return toF16(l, f16(in16(l, l.a)) + f16(in16(l, l.b))); }},
     {"v_pk_mul_f16", 2, true, false,
-     [](Lane &l) { return flushedSum(l, f16(in16(l, l.a)) * f16(in16(l, l.b))); }},
+     [](Lane &l) { return toF16(l, f16(in16(l, l.a)) * f16(in16(l, l.b))); }},
     {"v_pk_fma_f16", 3, true, false,
-     [](Lane &l) {
-       return flushedSum(l, f16(in16(l, l.a)) * f16(in16(l, l.b)) + f16(in16(l, l.c)));
-     }},
+     [](Lane &l) { return toF16(l, f16(in16(l, l.a)) * f16(in16(l, l.b)) + f16(in16(l, l.c))); }},
     {"v_pk_max_f16", 2, true, false,
      [](Lane &l) { return minMax(F16Format, l.a, l.b, true, l.mode.ieee); }},
     {"v_pk_min_f16", 2, true, false,
@@ -65,7 +61,8 @@ const Packed Rows[] = {
      [](Lane &l) { return int16_t(l.a) < int16_t(l.b) ? l.a : l.b; }},
     {"v_pk_max_u16", 2, false, false, [](Lane &l) { return std::max(l.a, l.b); }},
     {"v_pk_min_u16", 2, false, false, [](Lane &l) { return std::min(l.a, l.b); }},
-    {"v_pk_add_f32", 2, true, true, [](Lane &l) { return uint64_t(add32(l)); }},
+    {"v_pk_add_f32", 2, true, true,
+     [](Lane &l) { return f32x2([](float a, float b) { return a + b; })(l); }},
     {"v_pk_mul_f32", 2, true, true,
      [](Lane &l) { return f32x2([](float a, float b) { return a * b; })(l); }},
     {"v_pk_fma_f32", 3, true, true,
