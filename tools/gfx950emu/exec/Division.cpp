@@ -101,8 +101,10 @@ template <class V> V divFixup(V quotient, V denominator, V numerator) {
     return withSign(V(0));
   if (F::exponent(numerator) - F::exponent(denominator) < F::underflow)
     return withSign(V(0));
-  // Between finite numbers only an overflow in the Newton steps leaves a NaN.
-  return withSign(quotient != quotient ? L::infinity() : std::fabs(quotient));
+  // A quotient so large that the Newton steps overflowed arrives as NaN.
+  bool overflowed =
+      quotient != quotient && std::isinf(F::scaled(numerator, -F::scale) / denominator);
+  return withSign(overflowed ? L::infinity() : std::fabs(quotient));
 }
 
 float divFixupHalf(float quotient, float denominator, float numerator) {

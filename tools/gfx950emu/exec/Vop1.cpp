@@ -83,13 +83,28 @@ void addFloatParts(OpTable &t) {
   });
 }
 
-double sinTurns(double a) {
-  double turn = a - std::nearbyint(a);
-  return std::sin(turn * 6.283185307179586476925286766559);
+/// sin(2 pi (turns + quarters / 4)), exact at multiples of a quarter turn.
+double sinTurns(double turns, int quarters) {
+  double quarter = std::nearbyint(turns * 4),
+         rest = (turns - quarter / 4) * 6.283185307179586476925;
+  switch ((int(std::fmod(quarter, 4)) + 4 + quarters) % 4) {
+  case 0:
+    return std::sin(rest);
+  case 1:
+    return std::cos(rest);
+  case 2:
+    return -std::sin(rest);
+  default:
+    return -std::cos(rest);
+  }
 }
-double cosTurns(double a) {
-  double turn = a - std::nearbyint(a);
-  return std::cos(turn * 6.283185307179586476925286766559);
+/// Sine (quarters 0) and cosine (1) of an f32 in turns; infinities give NaN. A zero sine has the sign
+/// of its argument, a zero cosine is positive.
+float sine(float turns, int quarters) {
+  if (!std::isfinite(turns))
+    return turns - turns;
+  float result = float(sinTurns(double(turns), quarters));
+  return result != 0 ? result : quarters ? 0.0f : std::copysign(0.0f, turns);
 }
 /// Finite arguments beyond the valid range of 256 turns give sin = 0, cos = 1.
 bool outOfRange(float turns) { return std::fabs(turns) > 256 && std::isfinite(turns); }
@@ -104,21 +119,17 @@ void addTranscendentals(OpTable &t) {
   valu<F32, F32>(t, "v_exp_f32",
                  [](float a) { return flushed(float(std::exp2(double(flushed(a))))); });
   valu<F32, F32>(t, "v_log_f32", [](float a) { return float(std::log2(double(flushed(a)))); });
-  valu<F32, F32>(t, "v_sin_f32", [](float a) {
-    return outOfRange(a) ? 0.0f : flushed(float(sinTurns(flushed(a))));
-  });
-  valu<F32, F32>(t, "v_cos_f32", [](float a) {
-    return outOfRange(a) ? 1.0f : flushed(float(cosTurns(flushed(a))));
-  });
+  valu<F32, F32>(t, "v_sin_f32",
+                 [](float a) { return outOfRange(a) ? 0.0f : flushed(sine(flushed(a), 0)); });
+  valu<F32, F32>(t, "v_cos_f32",
+                 [](float a) { return outOfRange(a) ? 1.0f : flushed(sine(flushed(a), 1)); });
   valu<F16, F16>(t, "v_rcp_f16", [](float a) { return 1.0f / a; });
   valu<F16, F16>(t, "v_rsq_f16", [](float a) { return float(1.0 / std::sqrt(double(a))); });
   valu<F16, F16>(t, "v_sqrt_f16", [](float a) { return std::sqrt(a); });
   valu<F16, F16>(t, "v_exp_f16", [](float a) { return float(std::exp2(double(a))); });
   valu<F16, F16>(t, "v_log_f16", [](float a) { return float(std::log2(double(a))); });
-  valu<F16, F16>(t, "v_sin_f16",
-                 [](float a) { return outOfRange(a) ? 0.0f : float(sinTurns(double(a))); });
-  valu<F16, F16>(t, "v_cos_f16",
-                 [](float a) { return outOfRange(a) ? 1.0f : float(cosTurns(double(a))); });
+  valu<F16, F16>(t, "v_sin_f16", [](float a) { return outOfRange(a) ? 0.0f : sine(a, 0); });
+  valu<F16, F16>(t, "v_cos_f16", [](float a) { return outOfRange(a) ? 1.0f : sine(a, 1); });
   valu<F64, F64>(t, "v_rcp_f64", [](double a) { return 1.0 / a; });
   valu<F64, F64>(t, "v_rsq_f64", [](double a) { return 1.0 / std::sqrt(a); });
   valu<F64, F64>(t, "v_sqrt_f64", [](double a) { return std::sqrt(a); });
