@@ -35,10 +35,9 @@ size_t variantsOf(const VariantList &list, const std::string &symbol) {
 }
 
 /// Lower all kernels on `options.jobs` threads; `finish` runs after each one, on its thread.
-llvm::Error
-lowerAll(const Spec &spec, const VariantList &list, Stage stage, const BuildOptions &options,
-         std::vector<std::string> &outputs,
-         llvm::function_ref<llvm::Error(size_t index, KernelReport &report)> finish) {
+llvm::Error lowerAll(const Spec &spec, const VariantList &list, Stage stage,
+                     const BuildOptions &options, std::vector<std::string> &outputs,
+                     llvm::function_ref<llvm::Error(size_t index, KernelReport &report)> finish) {
   outputs.assign(list.kernels.size(), {});
   std::mutex mutex;
   llvm::Error errors = llvm::Error::success();
@@ -74,8 +73,8 @@ nvfp4rt::Manifest makeManifest(const Spec &spec, const VariantList &list,
   m.specSha256 = spec.sha256;
   m.arch = spec.target.arch;
   m.codeObjectVersion = uint32_t(spec.target.codeObjectVersion);
-  m.buildId = hexSha256(m.generator + "\n" + m.toolchain + "\n" + m.flags + "\n" +
-                        m.specSha256 + "\n" + kTemplateSourcesSha256);
+  m.buildId = hexSha256(m.generator + "\n" + m.toolchain + "\n" + m.flags + "\n" + m.specSha256 +
+                        "\n" + kTemplateSourcesSha256);
   m.cacheBytes = cacheBytes(spec);
   for (const auto &[plan, object] : llvm::zip_equal(list.kernels, objects)) {
     const nvfp4rt::ArgLayout *layout = nvfp4rt::argLayout(plan.family);
@@ -100,8 +99,7 @@ llvm::Expected<std::string> addManifest(llvm::StringRef code, const nvfp4rt::Man
                          {std::string(nvfp4rt::kDigestSection), std::string(32, '\0')}});
   if (!bytes)
     return bytes;
-  llvm::Expected<uint64_t> offset =
-      sectionOffset(*bytes, llvm::StringRef(nvfp4rt::kDigestSection));
+  llvm::Expected<uint64_t> offset = sectionOffset(*bytes, llvm::StringRef(nvfp4rt::kDigestSection));
   if (!offset)
     return offset.takeError();
   nvfp4rt::Sha256Digest digest = nvfp4rt::sha256({nvfp4rt::asBytes(*bytes)});
@@ -116,23 +114,26 @@ llvm::Expected<Bundle> buildBundle(const Spec &spec, const VariantList &list,
   Clock::time_point start = Clock::now();
   Bundle bundle;
   std::vector<std::string> objects;
-  llvm::Error error = lowerAll(
-      spec, list, Stage::Object, options, objects, [&](size_t i, KernelReport &report) -> llvm::Error {
-        const KernelPlan &plan = list.kernels[i];
-        llvm::Expected<std::vector<KernelObject>> kernels = readKernels(objects[i]);
-        if (!kernels)
-          return kernels.takeError();
-        if (kernels->size() != 1)
-          return llvm::createStringError(llvm::inconvertibleErrorCode(),
-                                         "kernel '" + plan.symbol + "': expected one kernel in its "
-                                         "object, found " + llvm::Twine(kernels->size()));
-        if (llvm::Error refused = checkResources(plan, *nvfp4rt::argLayout(plan.family),
-                                                 kernels->front()))
-          return refused;
-        report.codeBytes = kernels->front().resources.codeBytes;
-        bundle.kernels.push_back(report);
-        return llvm::Error::success();
-      });
+  llvm::Error error =
+      lowerAll(spec, list, Stage::Object, options, objects,
+               [&](size_t i, KernelReport &report) -> llvm::Error {
+                 const KernelPlan &plan = list.kernels[i];
+                 llvm::Expected<std::vector<KernelObject>> kernels = readKernels(objects[i]);
+                 if (!kernels)
+                   return kernels.takeError();
+                 if (kernels->size() != 1)
+                   return llvm::createStringError(llvm::inconvertibleErrorCode(),
+                                                  "kernel '" + plan.symbol +
+                                                      "': expected one kernel in its "
+                                                      "object, found " +
+                                                      llvm::Twine(kernels->size()));
+                 if (llvm::Error refused =
+                         checkResources(plan, *nvfp4rt::argLayout(plan.family), kernels->front()))
+                   return refused;
+                 report.codeBytes = kernels->front().resources.codeBytes;
+                 bundle.kernels.push_back(report);
+                 return llvm::Error::success();
+               });
   if (error)
     return std::move(error);
   llvm::sort(bundle.kernels, [](const auto &a, const auto &b) { return a.symbol < b.symbol; });
@@ -164,8 +165,9 @@ llvm::Expected<Bundle> buildBundle(const Spec &spec, const VariantList &list,
 llvm::Expected<std::vector<std::pair<std::string, std::string>>>
 emitKernels(const Spec &spec, const VariantList &list, Stage stage, const BuildOptions &options) {
   std::vector<std::string> texts;
-  if (llvm::Error error = lowerAll(spec, list, stage, options, texts,
-                                   [](size_t, KernelReport &) -> llvm::Error { return llvm::Error::success(); }))
+  if (llvm::Error error =
+          lowerAll(spec, list, stage, options, texts,
+                   [](size_t, KernelReport &) -> llvm::Error { return llvm::Error::success(); }))
     return std::move(error);
   std::vector<std::pair<std::string, std::string>> result;
   for (auto [plan, text] : llvm::zip_equal(list.kernels, texts))

@@ -13,6 +13,8 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 
+#include <tuple>
+
 LLD_HAS_DRIVER(elf)
 
 namespace nvfp4gen {
@@ -29,7 +31,7 @@ llvm::Expected<std::string> linkObjects(llvm::ArrayRef<std::string> objects) {
   if (std::error_code code = llvm::sys::fs::createUniqueDirectory("nvfp4gen-link", folder))
     return linkError("cannot create a temporary folder: " + code.message());
   llvm::scope_exit cleanup(
-      [&] { (void)llvm::sys::fs::remove_directories(folder, /*IgnoreErrors=*/true); });
+      [&] { std::ignore = llvm::sys::fs::remove_directories(folder, /*IgnoreErrors=*/true); });
   auto inFolder = [&](const llvm::Twine &name) {
     llvm::SmallString<128> path = folder;
     llvm::sys::path::append(path, name);
@@ -43,8 +45,8 @@ llvm::Expected<std::string> linkObjects(llvm::ArrayRef<std::string> objects) {
     if (llvm::Error error = writeFileAtomically(inputs.back(), objects[i]))
       return std::move(error);
   }
-  std::vector<const char *> arguments = {"ld.lld", "-shared", "--threads=1", "--build-id=none",
-                                         "-o",     output.c_str()};
+  std::vector<const char *> arguments = {"ld.lld",          "-shared", "--threads=1",
+                                         "--build-id=none", "-o",      output.c_str()};
   for (const std::string &input : inputs)
     arguments.push_back(input.c_str());
 
@@ -61,14 +63,13 @@ llvm::Expected<std::string> linkObjects(llvm::ArrayRef<std::string> objects) {
 
 llvm::Expected<std::string>
 addSections(llvm::StringRef elf, llvm::ArrayRef<std::pair<std::string, std::string>> sections) {
-  auto object =
-      llvm::object::ObjectFile::createELFObjectFile(llvm::MemoryBufferRef(elf, "bundle"));
+  auto object = llvm::object::ObjectFile::createELFObjectFile(llvm::MemoryBufferRef(elf, "bundle"));
   if (!object)
     return object.takeError();
   llvm::objcopy::ConfigManager config;
   for (const auto &[name, contents] : sections)
-    config.Common.AddSection.emplace_back(
-        name, llvm::MemoryBuffer::getMemBufferCopy(contents, name));
+    config.Common.AddSection.emplace_back(name,
+                                          llvm::MemoryBuffer::getMemBufferCopy(contents, name));
   llvm::SmallVector<char, 0> out;
   llvm::raw_svector_ostream os(out);
   if (llvm::Error error = llvm::objcopy::executeObjcopyOnBinary(config, **object, os))

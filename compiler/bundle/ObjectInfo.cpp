@@ -111,8 +111,9 @@ llvm::Error readNotes(const ElfFile &elf, std::vector<KernelObject> &kernels) {
       if (note.getName() != "AMDGPU" || note.getType() != llvm::ELF::NT_AMDGPU_METADATA)
         continue;
       llvm::msgpack::Document document;
-      llvm::StringRef text(reinterpret_cast<const char *>(note.getDesc(section.sh_addralign).data()),
-                           note.getDesc(section.sh_addralign).size());
+      llvm::StringRef text(
+          reinterpret_cast<const char *>(note.getDesc(section.sh_addralign).data()),
+          note.getDesc(section.sh_addralign).size());
       if (!document.readFromBlob(text, /*Multi=*/false) || !document.getRoot().isMap())
         return objectError("metadata note is not a msgpack map");
       auto root = document.getRoot().getMap();
@@ -161,7 +162,8 @@ llvm::Expected<llvm::StringRef> symbolBytes(const llvm::object::ELFObjectFile<EL
 } // namespace
 
 llvm::Expected<std::vector<KernelObject>> readKernels(llvm::StringRef bytes) {
-  auto object = llvm::object::ELFObjectFile<ELF64LE>::create(llvm::MemoryBufferRef(bytes, "object"));
+  auto object =
+      llvm::object::ELFObjectFile<ELF64LE>::create(llvm::MemoryBufferRef(bytes, "object"));
   if (!object)
     return object.takeError();
   std::vector<KernelObject> kernels;

@@ -14,9 +14,9 @@ namespace nvfp4gen {
 
 KernelBuilder::KernelBuilder(MLIRContext &context, const KernelPlan &plan,
                              const nvfp4rt::ArgLayout &layout)
-    : b(&context), location(UnknownLoc::get(&context)), layout(layout) {
-  context.loadDialect<arith::ArithDialect, gpu::GPUDialect, LLVM::LLVMDialect,
-                      ROCDL::ROCDLDialect, scf::SCFDialect>();
+    : b(&context), location(UnknownLoc::get(&context)), layout(layout), block(plan.block) {
+  context.loadDialect<arith::ArithDialect, gpu::GPUDialect, LLVM::LLVMDialect, ROCDL::ROCDLDialect,
+                      scf::SCFDialect>();
   module = ModuleOp::create(b, location, plan.symbol);
   b.setInsertionPointToEnd(module->getBody());
   auto gpuModule = gpu::GPUModuleOp::create(b, location, "kernels");
@@ -95,8 +95,8 @@ template <typename IntOp, typename FloatOp> Val arithmeticOp(Val a, const Operan
 Val compare(arith::CmpIPredicate predicate, Val a, const Operand &o) {
   KernelBuilder &kb = a.kb();
   OpBuilder &b = kb.at(o.where);
-  return Val(kb, arith::CmpIOp::create(b, kb.loc(), predicate, a.get(),
-                                       kb.materialize(o, a.type())));
+  return Val(kb,
+             arith::CmpIOp::create(b, kb.loc(), predicate, a.get(), kb.materialize(o, a.type())));
 }
 
 } // namespace
@@ -137,8 +137,7 @@ Val KernelBuilder::workgroupId(unsigned axis, Where where) {
 Val KernelBuilder::workitemId(unsigned axis, Where where) {
   OpBuilder &builder = at(where);
   Type type = i32Type();
-  auto range = LLVM::ConstantRangeAttr::get(b.getContext(), 32, 0,
-                                            (*function.getKnownBlockSize())[axis]);
+  auto range = LLVM::ConstantRangeAttr::get(b.getContext(), 32, 0, int32_t(block[axis]));
   switch (axis) {
   case 0:
     return wrap(ROCDL::ThreadIdXOp::create(builder, loc(), type, range));
@@ -162,8 +161,8 @@ Val KernelBuilder::fpext(Val value, Where where) {
   return wrap(arith::ExtFOp::create(at(where), loc(), f32Type(), value.get()));
 }
 Val KernelBuilder::select(Val condition, Val ifTrue, Val ifFalse, Where where) {
-  return wrap(arith::SelectOp::create(at(where), loc(), condition.get(), ifTrue.get(),
-                                      ifFalse.get()));
+  return wrap(
+      arith::SelectOp::create(at(where), loc(), condition.get(), ifTrue.get(), ifFalse.get()));
 }
 
 SmallVector<Val> KernelBuilder::elements(Val vector, Where where) {
@@ -205,9 +204,9 @@ void KernelBuilder::ifThen(Val condition, llvm::function_ref<void()> body, Where
 Val KernelBuilder::callIntrinsic(llvm::StringRef name, Type result, ValueRange operands,
                                  const Where &where) {
   OpBuilder &builder = at(where);
-  return wrap(LLVM::CallIntrinsicOp::create(builder, loc(), result, builder.getStringAttr(name),
-                                            operands)
-                  .getResult(0));
+  return wrap(
+      LLVM::CallIntrinsicOp::create(builder, loc(), result, builder.getStringAttr(name), operands)
+          .getResult(0));
 }
 
 Val KernelBuilder::fma(Val a, Val c, Val d, Where where) {

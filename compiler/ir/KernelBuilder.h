@@ -168,6 +168,7 @@ private:
   mlir::OwningOpRef<mlir::ModuleOp> module;
   mlir::gpu::GPUFuncOp function;
   const nvfp4rt::ArgLayout &layout;
+  const uint32_t (&block)[3]; ///< work-items of a workgroup
 };
 
 } // namespace nvfp4gen

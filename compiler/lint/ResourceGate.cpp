@@ -15,8 +15,8 @@ void checkArguments(const nvfp4rt::ArgLayout &layout, const KernelObject &object
   size_t index = 0;
   for (const KernelArgument &argument : object.arguments) {
     if (llvm::StringRef(argument.kind).starts_with("hidden_")) {
-      faults.push_back(fmt::format("hidden argument {} at offset {}", argument.kind,
-                                   argument.offset));
+      faults.push_back(
+          fmt::format("hidden argument {} at offset {}", argument.kind, argument.offset));
       continue;
     }
     if (index < layout.fields.size()) {
@@ -30,8 +30,7 @@ void checkArguments(const nvfp4rt::ArgLayout &layout, const KernelObject &object
     ++index;
   }
   if (index != layout.fields.size())
-    faults.push_back(
-        fmt::format("expected {} arguments, found {}", layout.fields.size(), index));
+    faults.push_back(fmt::format("expected {} arguments, found {}", layout.fields.size(), index));
   if (object.kernargBytes != layout.size)
     faults.push_back(fmt::format("expected {} bytes of kernel arguments, found {}", layout.size,
                                  object.kernargBytes));
@@ -56,8 +55,8 @@ llvm::Error checkResources(const KernelPlan &plan, const nvfp4rt::ArgLayout &lay
         fmt::format("expected at most {} bytes of LDS, found {}", kMaxLdsBytes, r.ldsBytes));
   uint64_t block = uint64_t(plan.block[0]) * plan.block[1] * plan.block[2];
   if (object.maxWorkgroup != block)
-    faults.push_back(fmt::format("expected a workgroup of {} work-items, found {}", block,
-                                 object.maxWorkgroup));
+    faults.push_back(
+        fmt::format("expected a workgroup of {} work-items, found {}", block, object.maxWorkgroup));
   checkArguments(layout, object, faults);
   if (faults.empty())
     return llvm::Error::success();

@@ -20,8 +20,8 @@ using namespace mlir;
 
 namespace nvfp4gen {
 
-llvm::Expected<std::unique_ptr<llvm::Module>>
-translateToLLVM(ModuleOp module, llvm::StringRef arch, llvm::LLVMContext &llvmContext) {
+llvm::Expected<std::unique_ptr<llvm::Module>> translateToLLVM(ModuleOp module, llvm::StringRef arch,
+                                                              llvm::LLVMContext &llvmContext) {
   MLIRContext *context = module.getContext();
   DialectRegistry registry;
   registerBuiltinDialectTranslation(registry);
@@ -56,8 +56,8 @@ translateToLLVM(ModuleOp module, llvm::StringRef arch, llvm::LLVMContext &llvmCo
   auto gpuModules = module.getOps<gpu::GPUModuleOp>();
   if (!llvm::hasSingleElement(gpuModules))
     return fail("expected one gpu.module");
-  std::unique_ptr<llvm::Module> result =
-      translateModuleToLLVMIR(*gpuModules.begin(), llvmContext, module.getName().value_or("kernel"));
+  std::unique_ptr<llvm::Module> result = translateModuleToLLVMIR(
+      *gpuModules.begin(), llvmContext, module.getName().value_or("kernel"));
   if (!result)
     return fail("translation to LLVM IR failed");
   return result;

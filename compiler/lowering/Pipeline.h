@@ -12,8 +12,8 @@
 
 namespace nvfp4gen {
 
-/// Lower a module with one gpu.module to LLVM IR for `arch`; `module` is changed. Diagnostics of the
-/// passes are collected into the error.
+/// Lower a module with one gpu.module to LLVM IR for `arch`; `module` is changed. Diagnostics of
+/// the passes are collected into the error.
 llvm::Expected<std::unique_ptr<llvm::Module>>
 translateToLLVM(mlir::ModuleOp module, llvm::StringRef arch, llvm::LLVMContext &llvmContext);
 

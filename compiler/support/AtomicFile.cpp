@@ -14,8 +14,8 @@ namespace nvfp4gen {
 namespace {
 
 llvm::Error systemError(llvm::StringRef path, const char *step, std::error_code code) {
-  return llvm::createStringError(code, "cannot write '" + path + "': " + step + ": " +
-                                           code.message());
+  return llvm::createStringError(code,
+                                 "cannot write '" + path + "': " + step + ": " + code.message());
 }
 
 std::error_code lastError() { return std::error_code(errno, std::generic_category()); }
@@ -24,9 +24,8 @@ std::error_code lastError() { return std::error_code(errno, std::generic_categor
 
 llvm::Error writeFileAtomically(llvm::StringRef path, llvm::StringRef bytes) {
   // TempFile is also removed when a signal ends the process.
-  llvm::Expected<llvm::sys::fs::TempFile> temp =
-      llvm::sys::fs::TempFile::create(path + ".tmp-%%%%%%%%", llvm::sys::fs::all_read |
-                                                                  llvm::sys::fs::owner_write);
+  llvm::Expected<llvm::sys::fs::TempFile> temp = llvm::sys::fs::TempFile::create(
+      path + ".tmp-%%%%%%%%", llvm::sys::fs::all_read | llvm::sys::fs::owner_write);
   if (!temp)
     return systemError(path, "creating a temporary file beside it",
                        llvm::errorToErrorCode(temp.takeError()));

@@ -50,7 +50,8 @@ struct CellPlan {
 
 struct Family {
   std::string_view name;
-  /// Empty when the spec has no use for the family (for example kv_store of a cache without planes).
+  /// Empty when the spec has no use for the family (for example kv_store of a cache without
+  /// planes).
   std::optional<CellPlan> (*plan)(const Spec &spec, const Cell &cell);
 };
 

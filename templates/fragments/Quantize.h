@@ -23,7 +23,8 @@ struct QuantizedLane {
   Val scale; ///< i32: the group's scale byte; equal in both lanes of the group
 };
 
-/// F4..F7 on 8 fp32 values that are exact bf16 or fp16 values. Both lanes of a group must be active.
+/// F4..F7 on 8 fp32 values that are exact bf16 or fp16 values. Both lanes of a group must be
+/// active.
 QuantizedLane quantize(KernelBuilder &kb, llvm::ArrayRef<Val> x);
 
 /// The scale bytes of 4 consecutive groups as one dword (F3 order), in all 8 lanes that hold them.

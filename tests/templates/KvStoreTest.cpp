@@ -80,8 +80,8 @@ TEST(KvStore, NoPlanesNoKernel) {
 }
 
 // Each input byte is read by one load of the code of its plane and each output byte written by one
-// store: three planes, one 16-byte load of elements, one 8-byte load of a slot, and a dword of codes
-// and one of scales. (LLVM may merge the stores of several planes into one instruction.)
+// store: three planes, one 16-byte load of elements, one 8-byte load of a slot, and a dword of
+// codes and one of scales. (LLVM may merge the stores of several planes into one instruction.)
 TEST(KvStore, OneLoadAndOneStoreAPlane) {
   std::string code = assemblyOf(baseSpec());
   auto count = [&](llvm::StringRef text) { return llvm::StringRef(code).count(text); };

@@ -73,13 +73,25 @@ TEST_P(Arithmetic, SixthByMultiplication) {
 
 /// The code of a quotient by F5's thresholds on an fp32 value: what v_cvt_scalef32_pk_fp4_f32 does.
 unsigned codeOf(float q) {
-  return q > 5.f ? 7 : q >= 3.5f ? 6 : q > 2.5f ? 5 : q >= 1.75f ? 4 : q > 1.25f ? 3
-         : q >= .75f ? 2 : q > .25f ? 1 : 0;
+  return q > 5.f      ? 7
+         : q >= 3.5f  ? 6
+         : q > 2.5f   ? 5
+         : q >= 1.75f ? 4
+         : q > 1.25f  ? 3
+         : q >= .75f  ? 2
+         : q > .25f   ? 1
+                      : 0;
 }
 /// F5 on the real quotient: |x| against t * s, which is exact in double.
 unsigned exactCode(double x, double s) {
-  return x > 5 * s ? 7 : x >= 3.5 * s ? 6 : x > 2.5 * s ? 5 : x >= 1.75 * s ? 4 : x > 1.25 * s ? 3
-         : x >= .75 * s ? 2 : x > .25 * s ? 1 : 0;
+  return x > 5 * s       ? 7
+         : x >= 3.5 * s  ? 6
+         : x > 2.5 * s   ? 5
+         : x >= 1.75 * s ? 4
+         : x > 1.25 * s  ? 3
+         : x >= .75 * s  ? 2
+         : x > .25 * s   ? 1
+                         : 0;
 }
 
 /// Codes that are wrong with a reciprocal `ulps` off, with or without the Newton step.
@@ -105,10 +117,9 @@ TEST_P(Arithmetic, CorrectedQuotientIsExactForAnyReciprocal) {
     EXPECT_EQ(wrongCodes(GetParam(), ulps, true), 0u) << ulps << " ulp";
 }
 
-// The fault the correction is there for: without it even a correctly rounded reciprocal misses ties.
-TEST_P(Arithmetic, PlainReciprocalMissesTies) {
-  EXPECT_GT(wrongCodes(GetParam(), 0, false), 0u);
-}
+// The fault the correction is there for: without it even a correctly rounded reciprocal misses
+// ties.
+TEST_P(Arithmetic, PlainReciprocalMissesTies) { EXPECT_GT(wrongCodes(GetParam(), 0, false), 0u); }
 
 INSTANTIATE_TEST_SUITE_P(Quantize, Arithmetic,
                          testing::Values(oracle::DType::BF16, oracle::DType::FP16),

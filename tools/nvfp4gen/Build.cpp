@@ -67,7 +67,8 @@ int emitStage(const BuildCommandOptions &options, const Loaded &loaded, const St
   if (!kernels)
     return reportError(kernels.takeError());
   if (std::error_code code = llvm::sys::fs::create_directories(options.output))
-    return reportError(fmt::format("cannot create folder '{}': {}", options.output, code.message()));
+    return reportError(
+        fmt::format("cannot create folder '{}': {}", options.output, code.message()));
   for (const auto &[symbol, text] : *kernels) {
     llvm::SmallString<128> path(options.output);
     llvm::sys::path::append(path, symbol + stage.extension);

@@ -87,16 +87,12 @@ ordered_json guardJson(const nvfp4rt::Guard &guard) {
 
 void printJson(const nvfp4rt::Bundle &bundle) {
   const nvfp4rt::Manifest &m = bundle.manifest();
-  ordered_json json = {{"bundle", bundle.name()},
-                       {"bytes", bundle.bytes().size()},
-                       {"format", m.format},
-                       {"build_id", m.buildId},
-                       {"generator", m.generator},
-                       {"toolchain", m.toolchain},
-                       {"flags", m.flags},
-                       {"spec", {{"name", m.specName}, {"sha256", m.specSha256}}},
-                       {"arch", m.arch},
-                       {"code_object_version", m.codeObjectVersion}};
+  ordered_json json = {
+      {"bundle", bundle.name()},  {"bytes", bundle.bytes().size()},
+      {"format", m.format},       {"build_id", m.buildId},
+      {"generator", m.generator}, {"toolchain", m.toolchain},
+      {"flags", m.flags},         {"spec", {{"name", m.specName}, {"sha256", m.specSha256}}},
+      {"arch", m.arch},           {"code_object_version", m.codeObjectVersion}};
   for (auto [name, value] : cacheRows(m.cacheBytes))
     json["cache_bytes"][name] = value;
   json["kernels"] = ordered_json::array();
@@ -120,13 +116,12 @@ void printJson(const nvfp4rt::Bundle &bundle) {
   }
   json["variants"] = ordered_json::array();
   for (const nvfp4rt::Variant &v : m.variants)
-    json["variants"].push_back({{"name", v.name},
-                                {"family", v.family},
-                                {"symbol", v.symbol},
-                                {"guard", guardJson(v.guard)},
-                                {"workspace",
-                                 {{"fixed", v.workspace.fixed},
-                                  {"per_request", v.workspace.perRequest}}}});
+    json["variants"].push_back(
+        {{"name", v.name},
+         {"family", v.family},
+         {"symbol", v.symbol},
+         {"guard", guardJson(v.guard)},
+         {"workspace", {{"fixed", v.workspace.fixed}, {"per_request", v.workspace.perRequest}}}});
   fmt::print("{}\n", json.dump(2));
 }
 

@@ -19,8 +19,7 @@ std::string emulatorLibrary() {
   std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", code);
   if (code)
     return {};
-  std::filesystem::path library =
-      self.parent_path().parent_path() / "lib" / "libgfx950emu-hip.so";
+  std::filesystem::path library = self.parent_path().parent_path() / "lib" / "libgfx950emu-hip.so";
   return std::filesystem::exists(library, code) ? library.string() : std::string();
 }
 
@@ -33,8 +32,9 @@ int runVerify(const VerifyCommandOptions &options) {
   verifyOptions.seed = options.seed;
   verifyOptions.hipLibrary = options.hipLibrary.empty() ? emulatorLibrary() : options.hipLibrary;
   if (verifyOptions.hipLibrary.empty())
-    return reportError("the emulator's library ../lib/libgfx950emu-hip.so was not found beside this "
-                       "program; name a HIP library with --hip");
+    return reportError(
+        "the emulator's library ../lib/libgfx950emu-hip.so was not found beside this "
+        "program; name a HIP library with --hip");
   if (::isatty(STDERR_FILENO))
     verifyOptions.onVariant = [](const verify::VariantReport &variant, size_t done, size_t total) {
       fmt::print(stderr, "\r\x1b[K[{}/{}] {}{}", done, total, variant.name,

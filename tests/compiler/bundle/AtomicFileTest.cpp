@@ -59,7 +59,8 @@ TEST_F(AtomicFile, AFolderInTheWayIsKept) {
 TEST_F(AtomicFile, SurvivesKill) {
   fs::path path = folder / "file";
   constexpr size_t kSize = 4u << 20;
-  // The delay grows until enough rounds have lasted for a whole write on this machine, however slow.
+  // The delay grows until enough rounds have lasted for a whole write on this machine, however
+  // slow.
   for (int round = 0, whole = 0; whole < 10; ++round) {
     ASSERT_LT(round, 500) << "no round lasts for one write: the test shows nothing";
     pid_t child = ::fork();

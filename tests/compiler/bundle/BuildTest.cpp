@@ -42,8 +42,7 @@ TEST(Build, SameBytesEveryTime) {
 
 TEST(Build, ManifestDescribesTheBytes) {
   Bundle bundle = build(specOf("minimax_m3_1_tp4_bf16.toml"));
-  auto opened =
-      nvfp4rt::Bundle::open({bundle.bytes.begin(), bundle.bytes.end()}, "bundle");
+  auto opened = nvfp4rt::Bundle::open({bundle.bytes.begin(), bundle.bytes.end()}, "bundle");
   ASSERT_TRUE(opened) << opened.error().message;
   EXPECT_EQ(opened->manifest(), bundle.manifest);
 }

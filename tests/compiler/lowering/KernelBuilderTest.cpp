@@ -25,19 +25,22 @@ std::string lower(const KernelPlan &plan, Stage stage) {
 
 TEST(KernelBuilder, EachStageHasItsForm) {
   KernelPlan plan = test::copyingKernel("copy");
-  EXPECT_THAT(lower(plan, Stage::MLIR),
-              AllOf(HasSubstr("gpu.func @copy("), HasSubstr("known_block_size = array<i32: 64, 1, 1>"),
-                    HasSubstr("llvm.load"), Not(HasSubstr("llvm.func"))));
+  EXPECT_THAT(lower(plan, Stage::MLIR), AllOf(HasSubstr("gpu.func @copy("),
+                                              HasSubstr("known_block_size = array<i32: 64, 1, 1>"),
+                                              HasSubstr("llvm.load"), Not(HasSubstr("llvm.func"))));
   EXPECT_THAT(lower(plan, Stage::LLVM),
               AllOf(HasSubstr("define amdgpu_kernel void @copy("),
-                    HasSubstr("\"amdgpu-no-implicitarg-ptr\""), HasSubstr("\"amdgpu-ieee\"=\"false\""),
+                    HasSubstr("\"amdgpu-no-implicitarg-ptr\""),
+                    HasSubstr("\"amdgpu-ieee\"=\"false\""),
                     HasSubstr("\"amdgpu-flat-work-group-size\"=\"64,64\""),
                     HasSubstr("\"target-cpu\"=\"gfx950\"")));
   EXPECT_THAT(lower(plan, Stage::Assembly),
               AllOf(HasSubstr("amdgcn-amd-amdhsa--gfx950"), HasSubstr("global_load_dword v"),
                     HasSubstr("global_store_dword v"), HasSubstr(".amdhsa_code_object_version 5"),
                     HasSubstr(".amdhsa_ieee_mode 0"), Not(HasSubstr("hidden_"))));
-  EXPECT_TRUE(llvm::StringRef(lower(plan, Stage::Object)).starts_with("\x7f""ELF"));
+  EXPECT_TRUE(llvm::StringRef(lower(plan, Stage::Object))
+                  .starts_with("\x7f"
+                               "ELF"));
 }
 
 // The kernel-argument segment is the C struct: LLVM's offsets must be the table's.
@@ -57,8 +60,7 @@ TEST(KernelBuilder, ArgumentsLieWhereTheStructHasThem) {
 
 TEST(KernelBuilder, CodeObjectVersionFollowsTheTarget) {
   TargetSpec v6{"gfx950", 6};
-  llvm::Expected<std::string> text =
-      lowerKernel(test::copyingKernel("copy"), v6, Stage::Assembly);
+  llvm::Expected<std::string> text = lowerKernel(test::copyingKernel("copy"), v6, Stage::Assembly);
   ASSERT_TRUE(bool(text)) << llvm::toString(text.takeError());
   EXPECT_THAT(*text, HasSubstr(".amdhsa_code_object_version 6"));
   EXPECT_NE(loweringFlags(v6), loweringFlags(test::target()));

@@ -170,7 +170,10 @@ TEST_F(Cli, InterruptedBuildLeavesNoPartialFile) {
 TEST_F(Cli, EmitWritesOneFileAKernel) {
   for (auto [stage, extension, beginning] :
        {std::tuple("mlir", ".mlir", "module @"), std::tuple("llvm", ".ll", "; ModuleID"),
-        std::tuple("asm", ".s", "\t.amdgcn_target"), std::tuple("obj", ".o", "\x7f""ELF")}) {
+        std::tuple("asm", ".s", "\t.amdgcn_target"),
+        std::tuple("obj", ".o",
+                   "\x7f"
+                   "ELF")}) {
     fs::path out = folder / stage;
     Outcome outcome =
         run({"build", kSpecs + "tiny.toml", std::string("--emit=") + stage, "-o", out});
@@ -189,8 +192,8 @@ TEST_F(Cli, InspectRefusesWhatIsNoBundle) {
   std::ofstream(folder / "not-a-bundle") << "hello";
   Outcome outcome = run({"inspect", folder / "not-a-bundle"});
   EXPECT_EQ(outcome.exitCode, 1);
-  EXPECT_THAT(outcome.err, HasSubstr("nvfp4gen: error: bundle " +
-                                     (folder / "not-a-bundle").string()));
+  EXPECT_THAT(outcome.err,
+              HasSubstr("nvfp4gen: error: bundle " + (folder / "not-a-bundle").string()));
   std::string bytes = read(buildTiny());
   bytes[bytes.size() / 2] ^= 1;
   std::ofstream(folder / "flipped", std::ios::binary) << bytes;
@@ -212,8 +215,8 @@ TEST_F(Cli, ReadelfAndObjcopyReadABundle) {
     EXPECT_THAT(readelf.out, HasSubstr(kernel.symbol + ".kd"));
   }
   std::string manifest = folder / "manifest.toml";
-  Outcome dump = run({"--dump-section", ".nvfp4.manifest=" + manifest, path,
-                      folder / "copy.hsaco"}, OBJCOPY);
+  Outcome dump =
+      run({"--dump-section", ".nvfp4.manifest=" + manifest, path, folder / "copy.hsaco"}, OBJCOPY);
   ASSERT_EQ(dump.exitCode, 0) << dump.err;
   EXPECT_EQ(read(manifest), nvfp4rt::printManifest(bundle->manifest()));
 }

@@ -5,9 +5,9 @@
 //
 //===------------------------------------------------------------------------===//
 
+#include "tools/verify/Verify.h"
 #include "compiler/bundle/Build.h"
 #include "compiler/support/AtomicFile.h"
-#include "tools/verify/Verify.h"
 
 #include <filesystem>
 #include <gmock/gmock.h>
@@ -84,8 +84,9 @@ TEST_P(EveryShape, IsExact) {
   for (const verify::VariantReport &variant : report.variants) {
     EXPECT_TRUE(variant.passed()) << *variant.firstFault;
     EXPECT_GT(variant.groups, 0u);
-    // Pools of 8,401,239 pages of several heads do not fit the emulated device's 288 GB; verify says
-    // so and takes the smaller pools that still pass 2^32 bytes. With one head nothing is skipped.
+    // Pools of 8,401,239 pages of several heads do not fit the emulated device's 288 GB; verify
+    // says so and takes the smaller pools that still pass 2^32 bytes. With one head nothing is
+    // skipped.
     for (const std::string &skipped : variant.skipped)
       EXPECT_THAT(skipped, testing::StartsWith("pools of 8401239 pages: needs "));
     if (shape.kvHeads == 1)
@@ -109,8 +110,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Shape{"only_index", DType::BF16, 1, 128, PlaneOrder::NHD, {Plane::IndexK}},
                     Shape{"no_index", DType::BF16, 4, 128, PlaneOrder::HND, {Plane::K, Plane::V}},
                     Shape{"no_v", DType::BF16, 3, 16, PlaneOrder::NHD, {Plane::K, Plane::IndexK}},
-                    Shape{"no_k", DType::FP16, 1, 128, PlaneOrder::NHD,
-                          {Plane::V, Plane::IndexK}}),
+                    Shape{"no_k", DType::FP16, 1, 128, PlaneOrder::NHD, {Plane::V, Plane::IndexK}}),
     [](const auto &info) { return info.param.name; });
 
 // Planted faults: the code of one spec under the name and guard of another. The bundle is in order,
@@ -147,7 +147,8 @@ INSTANTIATE_TEST_SUITE_P(
                                 spec.model.indexHeads += 1;
                                 spec.model.qHeads = 8 * spec.model.kvHeads;
                               }},
-                    WrongCode{"planes", [](Spec &spec) { spec.cache.planes = {Plane::K, Plane::V}; }}),
+                    WrongCode{"planes",
+                              [](Spec &spec) { spec.cache.planes = {Plane::K, Plane::V}; }}),
     [](const auto &info) { return info.param.name; });
 
 // The twin: the same exchange with the spec's own code passes.
