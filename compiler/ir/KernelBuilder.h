@@ -85,7 +85,7 @@ enum class Dpp : uint32_t {
 class KernelBuilder {
 public:
   /// Begin kernel `plan` whose arguments are laid out as `layout`. The module is owned by the
-  /// builder until takeModule().
+  /// builder until takeModule(); `plan` and `layout` must outlive the builder.
   KernelBuilder(mlir::MLIRContext &context, const KernelPlan &plan,
                 const nvfp4rt::ArgLayout &layout);
 
