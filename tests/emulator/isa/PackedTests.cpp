@@ -21,10 +21,6 @@ struct Packed {
   uint64_t (*element)(Lane &l);
 };
 
-uint32_t add32(Lane &l) {
-  return uint32_t(f32x2([](float a, float b) { return a + b; })(l));
-}
-
 const Packed Rows[] = {
     {"v_pk_add_f16", 2, true, false,
      [](Lane &l) { return toF16(l, f16(in16(l, l.a)) + f16(in16(l, l.b))); }},
