@@ -1,12 +1,9 @@
-//===- Descriptor.cpp - kernel descriptors and metadata --------------------------===//
+//===- Descriptor.cpp - kernel descriptors ---------------------------------------===//
 
 #include "tools/gfx950emu/core/Loader.h"
 #include "tools/gfx950emu/core/Wave.h"
 
-#include "llvm/BinaryFormat/MsgPackDocument.h"
 #include "llvm/Support/Endian.h"
-
-#include <algorithm>
 
 using namespace llvm;
 
@@ -21,44 +18,6 @@ constexpr unsigned userSgprLimit = 16;
 
 uint32_t field(uint32_t value, unsigned low, unsigned count) {
   return value >> low & ((1u << count) - 1);
-}
-
-std::optional<uint64_t> unsignedOf(msgpack::MapDocNode &map, StringRef key) {
-  auto it = map.find(key);
-  if (it == map.end())
-    return std::nullopt;
-  if (it->second.getKind() == msgpack::Type::UInt)
-    return it->second.getUInt();
-  if (it->second.getKind() == msgpack::Type::Int && it->second.getInt() >= 0)
-    return uint64_t(it->second.getInt());
-  return std::nullopt;
-}
-
-StringRef stringOf(msgpack::MapDocNode &map, StringRef key) {
-  auto it = map.find(key);
-  if (it == map.end() || it->second.getKind() != msgpack::Type::String)
-    return {};
-  return it->second.getString();
-}
-
-Error parseArgs(msgpack::DocNode &node, KernelInfo &kernel) {
-  std::string where = "metadata of " + kernel.name + ": .args";
-  if (!node.isArray())
-    return badCodeObject(where + " is no array");
-  for (msgpack::DocNode &item : node.getArray()) {
-    if (!item.isMap())
-      return badCodeObject(where + ": an element is no map");
-    msgpack::MapDocNode &map = item.getMap();
-    std::optional<uint64_t> offset = unsignedOf(map, ".offset"), size = unsignedOf(map, ".size");
-    StringRef kind = stringOf(map, ".value_kind");
-    if (!offset || !size || kind.empty())
-      return badCodeObject(where + ": an argument lacks .offset, .size or .value_kind");
-    if (*offset > kernel.kernargBytes || *size > kernel.kernargBytes - *offset)
-      return badCodeObject(where + ": argument at " + Twine(*offset) + " of " + Twine(*size) +
-                           " bytes exceeds the kernarg segment of " + Twine(kernel.kernargBytes));
-    kernel.args.push_back({kind.str(), uint32_t(*offset), uint32_t(*size)});
-  }
-  return Error::success();
 }
 
 } // namespace
@@ -114,51 +73,6 @@ Error parseDescriptor(ArrayRef<uint8_t> descriptor, uint64_t address, KernelInfo
                   "at least the " + Twine(named) + " that are enabled and at most 16");
   if (field(kernel.rsrc2, 11, 2) == 3)
     return reject("work-item id dimensions", 3, "0 to 2");
-  return Error::success();
-}
-
-Error parseMetadata(StringRef blob, std::vector<KernelInfo> &kernels) {
-  msgpack::Document document;
-  if (!document.readFromBlob(blob, /*Multi=*/false))
-    return badCodeObject("metadata: the note is no msgpack document");
-  if (!document.getRoot().isMap())
-    return badCodeObject("metadata: the root is no map");
-  msgpack::MapDocNode &root = document.getRoot().getMap();
-  auto list = root.find("amdhsa.kernels");
-  if (list == root.end())
-    return Error::success();
-  if (!list->second.isArray())
-    return badCodeObject("metadata: amdhsa.kernels is no array");
-  for (msgpack::DocNode &item : list->second.getArray()) {
-    if (!item.isMap())
-      return badCodeObject("metadata: an element of amdhsa.kernels is no map");
-    msgpack::MapDocNode &map = item.getMap();
-    StringRef symbol = stringOf(map, ".symbol");
-    auto kernel = std::find_if(kernels.begin(), kernels.end(), [&](const KernelInfo &k) {
-      return symbol.ends_with(".kd") && symbol.drop_back(3) == k.name;
-    });
-    if (kernel == kernels.end())
-      return badCodeObject("metadata: .symbol '" + symbol + "' names no kernel descriptor");
-    if (std::optional<uint64_t> wave = unsignedOf(map, ".wavefront_size"); wave && *wave != 64)
-      return badCodeObject("metadata of " + kernel->name +
-                           ": .wavefront_size: expected 64, found " + Twine(*wave));
-    if (std::optional<uint64_t> size = unsignedOf(map, ".kernarg_segment_size");
-        size && *size != kernel->kernargBytes)
-      return badCodeObject("metadata of " + kernel->name + ": .kernarg_segment_size " +
-                           Twine(*size) + " differs from the descriptor's " +
-                           Twine(kernel->kernargBytes));
-    if (std::optional<uint64_t> size = unsignedOf(map, ".max_flat_workgroup_size")) {
-      if (*size == 0 || *size > 1024)
-        return badCodeObject("metadata of " + kernel->name +
-                             ": .max_flat_workgroup_size: expected 1 to 1024, found " +
-                             Twine(*size));
-      kernel->maxWorkgroup = uint32_t(*size);
-    }
-    kernel->args.clear();
-    if (auto args = map.find(".args"); args != map.end())
-      if (Error e = parseArgs(args->second, *kernel))
-        return e;
-  }
   return Error::success();
 }
 

@@ -13,7 +13,7 @@ bool forEachLds(Wave &wave, const Inst *in, uint32_t offset, uint32_t bytes, F f
   const uint32_t *address = wave.lanes(in->src[0]);
   for (uint64_t m = wave.exec(); m; m &= m - 1) {
     unsigned l = unsigned(std::countr_zero(m));
-    uint64_t at = uint64_t(address[l]) + offset;
+    uint32_t at = address[l] + offset; // wraps at 32 bits
     if (!wave.reachLds(in, at, bytes, int(l)))
       return false;
     f(l, wave.lds + at);

@@ -17,7 +17,7 @@ template <class T, class F> const Inst *forEachWord(Wave &wave, const Inst *in, 
   uint32_t *dst = in->dst.present() ? wave.lanes(in->dst) : nullptr;
   for (uint64_t m = wave.exec(); m; m &= m - 1) {
     unsigned l = unsigned(std::countr_zero(m));
-    uint64_t at = uint64_t(address[l]) + uint32_t(in->imm);
+    uint32_t at = address[l] + uint32_t(in->imm);
     if (at % sizeof(T))
       return misaligned(wave, in, at, sizeof(T), l);
     if (!wave.reachLds(in, at, sizeof(T), int(l)))

@@ -78,7 +78,7 @@ template <unsigned Dwords, unsigned Bits> const Inst *readTransposed(Wave &wave,
   uint32_t *dst = wave.lanes(in->dst);
   uint32_t data[waveSize][Dwords];
   for (unsigned l = 0; l < waveSize; ++l) {
-    uint64_t at = uint64_t(address[l]) + uint32_t(in->imm);
+    uint32_t at = address[l] + uint32_t(in->imm);
     if (at % (Dwords == 2 ? 8 : 4))
       return wave.fail(in, FaultKind::Misaligned, int(l),
                        "LDS address " + std::to_string(at) + " of a transposed read");
