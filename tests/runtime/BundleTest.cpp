@@ -82,6 +82,18 @@ TEST(Bundle, OtherObjects) {
       "300, found hidden_block_count_x of 4 bytes at 300");
 }
 
+TEST(Bundle, NotesAndSymbolsThatDisagree) {
+  expectError(
+      openObject("argument_offset"), NVFP4RT_ERROR_BAD_MANIFEST,
+      "kernel kernel_a: argument 37 (rows) in the note: expected by_value of 4 bytes at 296, "
+      "found by_value of 4 bytes at 292");
+  expectError(openObject("note_symbol"), NVFP4RT_ERROR_BAD_MANIFEST,
+              "kernel kernel_a: descriptor symbol in the note: expected kernel_a.kd, found "
+              "kernel_c.kd");
+  expectError(openObject("extra_descriptor"), NVFP4RT_ERROR_BAD_MANIFEST,
+              "kernels in the symbols: expected 2 (manifest), found 3");
+}
+
 TEST(Bundle, Sections) {
   const ByteVector object = testObject("good");
   const std::string manifest = printManifest(testManifest(object));

@@ -227,16 +227,35 @@ TEST(Elf, NotesMustFitTheirSegment) {
   }
 }
 
+// A level of nesting costs one byte; a reader that recurses into each would run out of stack.
 TEST(Elf, MsgpackDepthIsBounded) {
   const ByteVector good = testObject("good");
-  const Result<ElfFile> elf = ElfFile::parse(good);
-  ASSERT_TRUE(elf);
-  const size_t at = static_cast<size_t>(elf->notes()[0].description.data() - good.data());
-  const size_t size = elf->notes()[0].description.size();
+  const Elf64_Ehdr header = headerOf(good);
   for (uint8_t opener : {0x91, 0x81}) { // a list or a map of one element, over and over
     ByteVector file = good;
-    std::fill_n(file.begin() + static_cast<ptrdiff_t>(at), size, opener);
-    const auto metadata = readMetadata(*ElfFile::parse(file));
+    const ByteVector nested(size_t{16} << 20, opener);
+    const Elf64_Nhdr note{
+        .n_namesz = 7, .n_descsz = static_cast<uint32_t>(nested.size()), .n_type = 32};
+    const uint64_t offset = file.size();
+    file.resize(offset + sizeof(note));
+    put(file, offset, note);
+    for (char c : std::string_view("AMDGPU\0", 8))
+      file.push_back(static_cast<uint8_t>(c));
+    file.insert(file.end(), nested.begin(), nested.end());
+    for (size_t i = 0; i < header.e_phnum; ++i) { // the note segment now is this note
+      const size_t at = header.e_phoff + i * sizeof(Elf64_Phdr);
+      Elf64_Phdr segment;
+      std::memcpy(&segment, file.data() + at, sizeof(segment));
+      if (segment.p_type != PT_NOTE)
+        continue;
+      segment.p_offset = offset;
+      segment.p_filesz = segment.p_memsz = file.size() - offset;
+      put(file, at, segment);
+    }
+    const Result<ElfFile> elf = ElfFile::parse(file);
+    ASSERT_TRUE(elf) << elf.error().message;
+    ASSERT_EQ(elf->notes().size(), 1u);
+    const auto metadata = readMetadata(*elf);
     ASSERT_FALSE(metadata);
     EXPECT_EQ(metadata.error().code, NVFP4RT_ERROR_BAD_ELF);
     EXPECT_EQ(metadata.error().message,

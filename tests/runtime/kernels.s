@@ -1,6 +1,8 @@
 // Two small kernels with the argument list of kv_store, for bundles whose every number is known.
-// Assembled with the C preprocessor; FIRST or SECOND picks the kernel of an object, SPILLS,
-// DYNAMIC_STACK and HIDDEN_ARG plant faults that the runtime must refuse (G7).
+// Assembled with the C preprocessor; FIRST picks the kernel of an object. The other macros plant
+// faults that the runtime must refuse: SPILLS, DYNAMIC_STACK and HIDDEN_ARG (G7), ROWS_AT (an
+// argument at another offset), NOTE_SYMBOL (another descriptor in the note), EXTRA_DESCRIPTOR (a
+// descriptor of no kernel).
 
 #ifdef FIRST
 #define NAME kernel_a
@@ -22,6 +24,12 @@
 
 #ifndef SPILLS
 #define SPILLS 0
+#endif
+#ifndef ROWS_AT
+#define ROWS_AT 296
+#endif
+#ifndef NOTE_SYMBOL
+#define NOTE_SYMBOL DESCRIPTOR
 #endif
 #ifndef DYNAMIC_STACK
 #define DYNAMIC_STACK false
@@ -52,6 +60,15 @@ NAME:
     .amdhsa_accum_offset ACCUM
   .end_amdhsa_kernel
 
+#ifdef EXTRA_DESCRIPTOR
+  .globl kernel_c.kd
+  .protected kernel_c.kd
+  .type kernel_c.kd,@object
+kernel_c.kd:
+  .zero 64
+  .size kernel_c.kd, 64
+#endif
+
 #define P(at) { .offset: at, .size: 8, .value_kind: global_buffer, .address_space: global }
 #define L(at) { .offset: at, .size: 8, .value_kind: by_value }
 #define W(at) { .offset: at, .size: 4, .value_kind: by_value }
@@ -67,7 +84,7 @@ amdhsa.version: [ 1, 2 ]
 amdhsa.target: TARGET
 amdhsa.kernels:
   - .name: NAME
-    .symbol: DESCRIPTOR
+    .symbol: NOTE_SYMBOL
     .kernarg_segment_size: 304
     .kernarg_segment_align: 8
     .group_segment_fixed_size: LDS
@@ -80,5 +97,5 @@ amdhsa.kernels:
     .sgpr_spill_count: SPILLS
     .vgpr_spill_count: 0
     .uses_dynamic_stack: DYNAMIC_STACK
-    .args: [ P(0), L(8), L(16), P(24), L(32), L(40), P(48), L(56), L(64), P(72), L(80), L(88), L(96), P(104), L(112), L(120), L(128), P(136), L(144), L(152), L(160), P(168), L(176), L(184), L(192), P(200), L(208), L(216), L(224), P(232), L(240), L(248), L(256), P(264), P(272), L(280), L(288), W(296), LAST ]
+    .args: [ P(0), L(8), L(16), P(24), L(32), L(40), P(48), L(56), L(64), P(72), L(80), L(88), L(96), P(104), L(112), L(120), L(128), P(136), L(144), L(152), L(160), P(168), L(176), L(184), L(192), P(200), L(208), L(216), L(224), P(232), L(240), L(248), L(256), P(264), P(272), L(280), L(288), W(ROWS_AT), LAST ]
   .end_amdgpu_metadata
