@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -39,6 +40,39 @@ TEST_P(PinnedTest, EverySetAgreesWithTheSecondMethod) {
     std::cout << s.name << ": " << s.groups.size() << " groups\n";
   }
   std::cout << groups << " groups\n";
+}
+
+// Every pattern stands alone in a group; every value from s/8 to the largest amax meets its scale.
+TEST_P(PinnedTest, ExhaustiveSetsAreThatAndAgreeWithTheSecondMethod) {
+  const auto exhaustive = oracle::exhaustiveSets(GetParam());
+  ASSERT_EQ(exhaustive.size(), 2u);
+  std::set<uint16_t> alone;
+  for (const auto &group : exhaustive[0].groups) {
+    ASSERT_EQ(oracle::quantize(group, GetParam()), second::quantize(group, GetParam()));
+    if (std::count(group.begin(), group.end(), 0) == 15)
+      alone.insert(*std::max_element(group.begin(), group.end()));
+  }
+  EXPECT_EQ(alone.size(), 0xFFFFu); // and zero, in a group of zeros
+
+  std::map<uint8_t, std::set<uint16_t>> values;
+  for (const auto &group : exhaustive[1].groups) {
+    const oracle::Group quantized = oracle::quantize(group, GetParam());
+    ASSERT_EQ(quantized, second::quantize(group, GetParam()));
+    values[quantized.scale].insert(group.begin(), group.end());
+  }
+  EXPECT_EQ(values.size(), 126u);
+  for (const auto &[scale, seen] : values)
+    for (uint32_t bits = 1; bits < (GetParam() == DType::BF16 ? 0x7F80 : 0x7C00); ++bits) {
+      const long double x = second::value(static_cast<uint16_t>(bits), GetParam());
+      if (x < second::e4m3(scale) / 8)
+        continue;
+      if (second::scale(x) > scale)
+        break;
+      ASSERT_TRUE(seen.contains(static_cast<uint16_t>(bits)) &&
+                  seen.contains(static_cast<uint16_t>(bits | 0x8000)))
+          << std::hex << bits << " under " << int(scale);
+    }
+  std::cout << exhaustive[0].groups.size() << " and " << exhaustive[1].groups.size() << " groups\n";
 }
 
 // F5: every midpoint and both neighbours, both signs, under all 126 scales (both dtypes reach them

@@ -1,7 +1,7 @@
 //===- Inputs.cpp - pinned and random inputs of the quantizer ---------------===//
 //
-// Owns: pinnedSets, the groups that sit on every boundary of F4..F7, and
-// randomGroups, rows as a model makes them.
+// Owns: pinnedSets, the groups that sit on every boundary of F4..F7;
+// exhaustiveSets; and randomGroups, rows as a model makes them.
 //
 //===------------------------------------------------------------------------===//
 #include "tools/oracle/Exact.h"
@@ -37,6 +37,8 @@ public:
   explicit PinnedBuilder(DType dtype) : dtype(dtype), t(traits(dtype)) {}
 
   std::vector<PinnedSet> build();
+  PinnedSet everyPattern();
+  PinnedSet everyValueUnderEveryScale();
 
 private:
   DType dtype;
@@ -314,6 +316,30 @@ PinnedSet PinnedBuilder::mixtures() {
   return set;
 }
 
+PinnedSet PinnedBuilder::everyPattern() {
+  PinnedSet set{"F4 every bit pattern", std::vector<Bits16>(0x10000)};
+  for (uint32_t bits = 0; bits < 0x10000; ++bits)
+    set.groups[bits][(bits >> 4) % 16] = static_cast<uint16_t>(bits);
+  return set;
+}
+
+PinnedSet PinnedBuilder::everyValueUnderEveryScale() {
+  PinnedSet set{"F5 every value under every scale", {}};
+  for (uint8_t scale = kMinScale; scale <= kMaxScale; ++scale) {
+    const auto [lowest, highest] = amaxRange(scale);
+    if (lowest > highest)
+      continue; // no amax of this dtype yields the scale
+    std::vector<uint16_t> values;
+    for (uint32_t bits = bitsOf({scaleUnits(scale), kScaleUnitExponent - 3}); bits <= highest;
+         ++bits) {
+      values.push_back(static_cast<uint16_t>(bits));
+      values.push_back(static_cast<uint16_t>(bits | kSignBit));
+    }
+    pack(set.groups, values, highest);
+  }
+  return set;
+}
+
 std::vector<PinnedSet> PinnedBuilder::build() {
   return {codeMidpoints(), scaleMidpoints(), amaxCorners(), specials(),
           zeros(),         denormals(),      positions(),   mixtures()};
@@ -336,6 +362,11 @@ uint16_t roundToDType(double value, DType dtype) {
 } // namespace
 
 std::vector<PinnedSet> pinnedSets(DType dtype) { return PinnedBuilder(dtype).build(); }
+
+std::vector<PinnedSet> exhaustiveSets(DType dtype) {
+  PinnedBuilder builder(dtype);
+  return {builder.everyPattern(), builder.everyValueUnderEveryScale()};
+}
 
 std::vector<Bits16> randomGroups(DType dtype, size_t groups, uint64_t seed) {
   // Outliers stay in the same channels of a row of eight groups, as they do in a model.

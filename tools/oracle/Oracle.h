@@ -63,6 +63,10 @@ struct PinnedSet {
 /// groups.
 std::vector<PinnedSet> pinnedSets(DType dtype);
 
+/// What is small enough to try all of: every bit pattern as the only value of a group, and every
+/// value from s/8 up (below, each is far from F5's first midpoint s/4) under every scale s.
+std::vector<PinnedSet> exhaustiveSets(DType dtype);
+
 /// Normal values with outlier channels, reproducible from `seed`: `groups` groups of 16.
 std::vector<std::array<uint16_t, 16>> randomGroups(DType dtype, size_t groups, uint64_t seed);
 

@@ -11,7 +11,6 @@
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <limits>
 
 namespace verify {
 
@@ -52,10 +51,12 @@ public:
   /// Every pinned group through every tensor.
   bool pinned(KernelReport &kernel) {
     std::vector<Bits16> groups;
-    for (const oracle::PinnedSet &set : oracle::pinnedSets(config.shape.dtype)) {
-      kernel.pinnedSets.push_back({set.name, set.groups.size()});
-      groups.insert(groups.end(), set.groups.begin(), set.groups.end());
-    }
+    for (const auto &sets :
+         {oracle::pinnedSets(config.shape.dtype), oracle::exhaustiveSets(config.shape.dtype)})
+      for (const oracle::PinnedSet &set : sets) {
+        kernel.pinnedSets.push_back({set.name, set.groups.size()});
+        groups.insert(groups.end(), set.groups.begin(), set.groups.end());
+      }
     int64_t rows = 0;
     for (Tensor tensor : tensors()) {
       const int64_t perRow = headsOf(config.shape, tensor) * headDimOf(config.shape, tensor) / 16;
@@ -64,7 +65,7 @@ public:
     Inputs inputs = streams(groups);
     const uint64_t before = job.report.groups;
     while (rows > 0) {
-      const int64_t count = std::min(rows, config.rows);
+      const int64_t count = std::min(rows, mostRowsOf(request));
       Launch launch = launchOf("pinned inputs", Layout::Dense, config.orders[0], count);
       launch.slots = SlotLists(config.shape.pageSize, launch.pages, job.seed + 2, 0)
                          .nextLive(static_cast<size_t>(count));
@@ -79,11 +80,10 @@ public:
   }
 
   /// Pools in which byte offsets pass 2^31 and 2^32; the largest that the device has room for.
-  void hugePools() {
+  void hugePools(KernelReport &kernel) {
     std::vector<Bits16> groups = oracle::randomGroups(config.shape.dtype, 1024, job.seed + 4);
     Inputs inputs = streams(groups);
-    const int64_t most = std::max(kHugePages, pagesPastTwo32(&PoolLayout::scale));
-    for (int64_t pages : {most, pagesPastTwo32(&PoolLayout::payload)}) {
+    for (int64_t pages : hugeSizes()) {
       Launch launch = launchOf("huge pools", Layout::Dense, config.orders[0], 0);
       launch.pages = launch.indexPages = pages;
       launch.sparse = true;
@@ -101,8 +101,9 @@ public:
       std::reverse(indexSlots.begin(), indexSlots.end()); // no row has one slot in both
 
       bool room = true;
-      for (size_t first = 0; room && first < rows; first += static_cast<size_t>(config.rows)) {
-        const size_t last = std::min(rows, first + static_cast<size_t>(config.rows));
+      const auto step = static_cast<size_t>(mostRowsOf(request));
+      for (size_t first = 0; room && first < rows; first += step) {
+        const size_t last = std::min(rows, first + step);
         auto part = [&](const std::vector<int64_t> &list) {
           return std::vector<int64_t>(list.begin() + static_cast<ptrdiff_t>(first),
                                       list.begin() + static_cast<ptrdiff_t>(last));
@@ -117,8 +118,11 @@ public:
         else if (!done)
           return; // a fault, and reported
       }
-      if (room)
+      if (room) {
+        kernel.poolPages = pages;
+        kernel.poolBytes = poolBytes(launch);
         return;
+      }
     }
   }
 
@@ -156,13 +160,20 @@ private:
             .what = what};
   }
 
-  /// Pages at which the shortest plane among the payloads (or scales) is longer than 2^32 bytes.
-  int64_t pagesPastTwo32(std::array<PlanePlace, kTensors> PoolLayout::*planes) const {
-    int64_t least = std::numeric_limits<int64_t>::max();
+  /// Page counts to try, largest first: every plane passes 2^32 bytes; the longest scale plane
+  /// does; every payload plane does.
+  std::vector<int64_t> hugeSizes() const {
     const PoolLayout pools = poolLayout(config.shape, Layout::Dense, config.orders[0], 1, 1);
-    for (Tensor tensor : tensors())
-      least = std::min(least, (pools.*planes)[tensor].pageStride);
-    return (int64_t{1} << 32) / least + 8;
+    auto pagesPastTwo32 = [](int64_t stride) { return (int64_t{1} << 32) / stride + 8; };
+    int64_t shortPayload = 0, shortScale = 0, longScale = 0;
+    for (Tensor tensor : tensors()) {
+      const int64_t payload = pagesPastTwo32(pools.payload[tensor].pageStride);
+      const int64_t scale = pagesPastTwo32(pools.scale[tensor].pageStride);
+      shortPayload = std::max(shortPayload, payload);
+      shortScale = std::max(shortScale, scale);
+      longScale = longScale == 0 ? scale : std::min(longScale, scale);
+    }
+    return {std::max(kHugePages, shortScale), longScale, shortPayload};
   }
 
   bool run(const Launch &launch, Inputs &inputs) {
@@ -187,14 +198,14 @@ void verifyKvStore(Job &job) {
     configs.push_back(std::move(*config));
     if (!kv_store::Checker(job, request, configs.back()).shapes())
       return;
-    if (configs.back().rows > configs[largest].rows)
+    if (mostRowsOf(request) > mostRowsOf(requests[largest]))
       largest = configs.size() - 1;
   }
   if (!job.kernelReport)
     return;
   kv_store::Checker checker(job, requests[largest], configs[largest]);
   if (checker.pinned(*job.kernelReport))
-    checker.hugePools();
+    checker.hugePools(*job.kernelReport);
 }
 
 } // namespace verify

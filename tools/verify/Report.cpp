@@ -140,9 +140,13 @@ std::string reportTable(const Report &report) {
     uint64_t groups = 0;
     for (const KernelReport::Set &set : kernel.pinnedSets)
       groups += set.groups;
-    text += fmt::format("pinned inputs of kernel {}: {} groups in {} sets through each tensor, run "
-                        "by {}\n",
-                        kernel.symbol, groups, kernel.pinnedSets.size(), kernel.variant);
+    text +=
+        fmt::format("kernel {}, in launches of {}: {} pinned and exhaustive groups in {} sets "
+                    "through each tensor; {}\n",
+                    kernel.symbol, kernel.variant, groups, kernel.pinnedSets.size(),
+                    kernel.poolPages == 0 ? "no pool past 2^32 bytes"
+                                          : fmt::format("addresses in pools of {} pages, {} bytes",
+                                                        kernel.poolPages, kernel.poolBytes));
   }
   size_t failed = 0;
   uint64_t bytes = 0, launches = 0;
@@ -167,8 +171,11 @@ nlohmann::json reportJson(const Report &report) {
     nlohmann::json sets = nlohmann::json::array();
     for (const KernelReport::Set &set : kernel.pinnedSets)
       sets.push_back({{"name", set.name}, {"groups", set.groups}});
-    kernels.push_back(
-        {{"symbol", kernel.symbol}, {"variant", kernel.variant}, {"pinned_sets", sets}});
+    kernels.push_back({{"symbol", kernel.symbol},
+                       {"variant", kernel.variant},
+                       {"pinned_sets", sets},
+                       {"pool_pages", kernel.poolPages},
+                       {"pool_bytes", kernel.poolBytes}});
   }
   for (const VariantReport &variant : report.variants) {
     const nvfp4rt::Resources &used = variant.resources;

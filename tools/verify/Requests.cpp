@@ -5,6 +5,8 @@
 //===------------------------------------------------------------------------===//
 #include "tools/verify/Requests.h"
 
+#include <algorithm>
+
 namespace verify {
 
 std::vector<nvfp4rt::Request> cornerRequests(const nvfp4rt::Guard &guard) {
@@ -30,6 +32,11 @@ int64_t rowsOf(const nvfp4rt::Request &request) {
   if (!count || !queryLen)
     return 0;
   return *queryLen == 0 ? 3 * *count + 1 : *count * *queryLen;
+}
+
+int64_t mostRowsOf(const nvfp4rt::Request &request) {
+  const bool ragged = request.get(nvfp4rt::Field::query_len) == 0;
+  return std::max(rowsOf(request), ragged ? int64_t{4096} : int64_t{0});
 }
 
 } // namespace verify

@@ -21,6 +21,10 @@ std::vector<nvfp4rt::Request> cornerRequests(const nvfp4rt::Guard &guard);
 /// 3 * requests + 1, so that rows is no multiple of anything (S5). 0 without the two fields.
 int64_t rowsOf(const nvfp4rt::Request &request);
 
+/// Most rows of a launch for a request: as above, but a ragged prefill may have any number, taken
+/// to be 4096.
+int64_t mostRowsOf(const nvfp4rt::Request &request);
+
 } // namespace verify
 
 #endif // NVFP4GEN_TOOLS_VERIFY_REQUESTS_H

@@ -49,7 +49,7 @@ const FamilyEntry *findFamily(std::string_view name) {
 int64_t capacity(const nvfp4rt::Variant &variant) {
   int64_t rows = 0;
   for (const nvfp4rt::Request &request : cornerRequests(variant.guard))
-    rows = std::max(rows, rowsOf(request));
+    rows = std::max(rows, mostRowsOf(request));
   return rows;
 }
 
@@ -112,7 +112,9 @@ Result<Report> verifyManifest(const nvfp4rt::Manifest &manifest, Target &target,
       if (kernel.symbol == variant.symbol)
         result.resources = kernel.resources;
 
-    KernelReport kernelReport{variant.symbol, variant.name, {}};
+    KernelReport kernelReport;
+    kernelReport.symbol = variant.symbol;
+    kernelReport.variant = variant.name;
     const bool carries = carrier.at(variant.symbol) == &variant;
     Job job{target, variant, options.seed, result, carries ? &kernelReport : nullptr};
     if (const FamilyEntry *family = findFamily(variant.family))

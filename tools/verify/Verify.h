@@ -53,7 +53,11 @@ struct KernelReport {
     std::string name;
     uint64_t groups = 0;
   };
-  std::vector<Set> pinnedSets; ///< each ran through every tensor that the kernel stores
+  std::vector<Set> pinnedSets; ///< exhaustive ones included; each ran through every tensor
+  /// The largest pools whose addresses were checked; 0 when the device had no room for any that
+  /// pass 2^32 bytes.
+  int64_t poolPages = 0;
+  uint64_t poolBytes = 0; ///< of all planes
 };
 
 struct Report {

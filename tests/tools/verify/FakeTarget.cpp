@@ -83,12 +83,15 @@ void forEachRow(const oracle::KvStoreShape &shape, const nvfp4rt_kv_store_args &
 void tiesUp(const oracle::KvStoreShape &shape, const nvfp4rt_kv_store_args &args) {
   constexpr uint16_t kTie = 0x450C; // 2240 = 5 * 448 in bf16
   forEachRow(shape, args, [&](uint32_t row, int64_t page, int64_t token) {
-    std::array<uint16_t, 16> bits;
-    std::memcpy(bits.data(),
-                static_cast<const uint8_t *>(args.k.base) + int64_t{row} * args.k.row_stride,
-                sizeof(bits));
-    if (bits[0] == kTie && *byteAt(args.k_scale, page, token) == 0x7E)
-      *byteAt(args.k_payload, page, token) |= 1; // code 6 to code 7
+    for (int64_t group = 0; group < shape.headDim / 16; ++group) {
+      uint16_t first;
+      std::memcpy(&first,
+                  static_cast<const uint8_t *>(args.k.base) + int64_t{row} * args.k.row_stride +
+                      group * 32,
+                  sizeof(first));
+      if (first == kTie && byteAt(args.k_scale, page, token)[group] == 0x7E)
+        byteAt(args.k_payload, page, token)[group * 8] |= 1; // code 6 to code 7
+    }
   });
 }
 

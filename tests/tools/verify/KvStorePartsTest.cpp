@@ -150,8 +150,10 @@ TEST(Requests, Rows) {
   request.set(nvfp4rt::Field::requests, 5);
   request.set(nvfp4rt::Field::query_len, 8);
   EXPECT_EQ(rowsOf(request), 40);
+  EXPECT_EQ(mostRowsOf(request), 40);
   request.set(nvfp4rt::Field::query_len, 0);
   EXPECT_EQ(rowsOf(request), 16);
+  EXPECT_EQ(mostRowsOf(request), 4096);
 }
 
 TEST(Image, WindowsMergeAndClip) {

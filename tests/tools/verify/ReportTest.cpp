@@ -28,7 +28,8 @@ verify::Report sample() {
     variant.bytesCompared = 1000;
     report.variants.push_back(variant);
   }
-  report.kernels.push_back({"kernel_two", "decode_b1", {{"F6 zeros", 67}, {"F2 positions", 33}}});
+  report.kernels.push_back(
+      {"kernel_two", "decode_b1", {{"F6 zeros", 67}, {"F2 positions", 33}}, 5, 70});
   return report;
 }
 
@@ -47,7 +48,7 @@ decode_b1  requests in [1, 1]    40    28    0  1234      96            0       
 decode_b4  requests in [2, 4]    40    28    0  1234      96            0            0  pass
 
 inputs: groups of 16 elements compared bit for bit; LDS and code in bytes
-pinned inputs of kernel kernel_two: 100 groups in 2 sets through each tensor, run by decode_b1
+kernel kernel_two, in launches of decode_b1: 100 pinned and exhaustive groups in 2 sets through each tensor; addresses in pools of 5 pages, 70 bytes
 2 variants, 6 launches, 2000 bytes compared, 0 failed, 0.0 s
 )");
 }
@@ -65,6 +66,7 @@ TEST(Report, TablePrintsACommonPrefixOfNamesOnce) {
 
 TEST(Report, TableOfAFailureAndASkip) {
   verify::Report report = sample();
+  report.kernels[0].poolPages = 0;
   report.variants[0].skipped = {"pools of 5 pages: needs 9 bytes"};
   report.variants[1].firstFault = "row 3: wrong";
   report.variants[1].mismatchingBytes = 2;
@@ -73,6 +75,7 @@ TEST(Report, TableOfAFailureAndASkip) {
   const std::string table = verify::reportTable(report);
   EXPECT_NE(table.find("pass, some skipped\n"), std::string::npos);
   EXPECT_NE(table.find("            2          0.5  FAIL\n"), std::string::npos) << table;
+  EXPECT_NE(table.find("no pool past 2^32 bytes\n"), std::string::npos);
   EXPECT_NE(table.find("skipped in decode_b1: pools of 5 pages: needs 9 bytes\n"),
             std::string::npos);
   EXPECT_NE(table.find("FAIL decode_b4: row 3: wrong\n"), std::string::npos);
@@ -97,6 +100,7 @@ TEST(Report, Json) {
   EXPECT_EQ(first["worst_error"], 0);
   EXPECT_EQ(second["worst_error"], "infinity");
   EXPECT_EQ(second["first_fault"], "row 3: wrong");
+  EXPECT_EQ(json["kernels"][0]["pool_pages"], 5);
   EXPECT_EQ(json["kernels"][0]["pinned_sets"][1]["groups"], 33);
 }
 
