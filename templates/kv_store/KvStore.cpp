@@ -9,9 +9,9 @@
 //
 //===------------------------------------------------------------------------===//
 
+#include "compiler/variants/Variants.h"
 #include "templates/fragments/Quantize.h"
 
-#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <algorithm>
@@ -29,14 +29,13 @@ constexpr unsigned kWorkgroup = 256;
 /// How one plane is stored; names are paths in nvfp4rt_kv_store_args.
 struct PlaneArgs {
   Plane plane;
-  char letter; ///< in the kernel's name
   const char *rows, *payload, *scale, *slots, *pages;
 };
 
 constexpr PlaneArgs kPlanes[] = {
-    {Plane::K, 'k', "k", "k_payload", "k_scale", "slots", "pages"},
-    {Plane::V, 'v', "v", "v_payload", "v_scale", "slots", "pages"},
-    {Plane::IndexK, 'i', "index_k", "index_payload", "index_scale", "index_slots", "index_pages"},
+    {Plane::K, "k", "k_payload", "k_scale", "slots", "pages"},
+    {Plane::V, "v", "v_payload", "v_scale", "slots", "pages"},
+    {Plane::IndexK, "index_k", "index_payload", "index_scale", "index_slots", "index_pages"},
 };
 
 /// Everything the code is specialized for.
@@ -128,37 +127,36 @@ std::optional<CellPlan> plan(const Spec &spec, const Cell &) {
   if (params.planes.empty())
     return std::nullopt;
 
-  std::string letters;
-  int64_t mask = 0, lanes = 0;
+  int64_t lanes = 0;
+  bool storesKv = false, storesIndex = false;
   for (const Params::Stored &stored : params.planes) {
-    letters += stored.args->letter;
-    mask |= int64_t(1) << int64_t(stored.args->plane);
     lanes = std::max(lanes, stored.lanesPerRow());
+    (stored.args->plane == Plane::IndexK ? storesIndex : storesKv) = true;
   }
-  bool storesKv = mask & 3, storesIndex = mask & 4;
-  auto text = [](Field field, int64_t value) { return nvfp4rt::valueText(field, value); };
 
+  // Each field the code was specialized for is a guard term and, with its prefix, a part of the
+  // name.
   CellPlan result;
-  auto equal = [&](Field field, int64_t value) {
+  std::string name = "kv_store_";
+  auto specialize = [&](const char *prefix, Field field) {
+    int64_t value = *configValue(spec, field);
     result.config.push_back(Term{field, Relation::Equal, {value}});
+    name += "_" + (prefix + nvfp4rt::valueText(field, value));
   };
-  equal(Field::dtype, int64_t(params.dtype));
-  equal(Field::planes, mask - 1);
-  equal(Field::page_size, params.pageSize);
-  std::string name = "kv_store__" + text(Field::kv_format, int64_t(CacheFormat::NVFP4)) + "_" +
-                     text(Field::dtype, int64_t(params.dtype));
+  specialize("", storesKv ? Field::kv_format : Field::index_format);
+  specialize("", Field::dtype);
   if (storesKv) {
-    equal(Field::kv_format, int64_t(spec.cache.kvFormat));
-    equal(Field::kv_heads, spec.model.kvHeads);
-    equal(Field::head_dim, spec.model.headDim);
-    name += "_hkv" + llvm::utostr(spec.model.kvHeads) + "_d" + llvm::utostr(spec.model.headDim);
+    specialize("hkv", Field::kv_heads);
+    specialize("d", Field::head_dim);
   }
-  if (storesIndex) {
-    equal(Field::index_format, int64_t(spec.cache.indexFormat));
-    equal(Field::index_head_dim, spec.model.indexHeadDim);
-    name += "_id" + llvm::utostr(spec.model.indexHeadDim);
-  }
-  name += "_p" + llvm::utostr(params.pageSize) + "_" + letters;
+  if (storesIndex)
+    specialize("id", Field::index_head_dim);
+  specialize("p", Field::page_size);
+  specialize("", Field::planes);
+  // Both pools are of one format, so the name says it once.
+  if (storesKv && storesIndex)
+    result.config.push_back(
+        Term{Field::index_format, Relation::Equal, {*configValue(spec, Field::index_format)}});
 
   result.kernel.symbol = name;
   result.kernel.family = "kv_store";
