@@ -231,9 +231,12 @@ TEST(Elf, NotesMustFitTheirSegment) {
 TEST(Elf, MsgpackDepthIsBounded) {
   const ByteVector good = testObject("good");
   const Elf64_Ehdr header = headerOf(good);
-  for (uint8_t opener : {0x91, 0x81}) { // a list or a map of one element, over and over
+  // A list of one element, and a map of one element with an empty key, over and over.
+  for (const std::pair<uint8_t, uint8_t> opener : {std::pair{0x91, 0x91}, std::pair{0x81, 0xa0}}) {
     ByteVector file = good;
-    const ByteVector nested(size_t{16} << 20, opener);
+    ByteVector nested(size_t{16} << 20, opener.first);
+    for (size_t i = 1; i < nested.size(); i += 2)
+      nested[i] = opener.second;
     const Elf64_Nhdr note{
         .n_namesz = 7, .n_descsz = static_cast<uint32_t>(nested.size()), .n_type = 32};
     const uint64_t offset = file.size();
