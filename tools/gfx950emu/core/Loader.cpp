@@ -135,7 +135,7 @@ private:
     if (!out.mapping.map(end))
       return badCodeObject("cannot map " + hex(end) + " bytes");
     for (const auto &h : *headers)
-      if (h.p_type == ELF::PT_LOAD && h.p_filesz)
+      if (h.p_type == ELF::PT_LOAD && h.p_memsz && h.p_filesz)
         memcpy(out.mapping.data() + h.p_vaddr, image.data() + h.p_offset, h.p_filesz);
     return Error::success();
   }
