@@ -5,6 +5,7 @@
 
 #include <cstdio>
 #include <cstring>
+#include <shared_mutex>
 
 namespace gfx950emu::hip {
 
@@ -129,8 +130,8 @@ public:
   }
 
 private:
-  std::unique_lock<std::shared_mutex> alone;
-  std::shared_lock<std::shared_mutex> shared;
+  std::unique_lock<Gate> alone;
+  std::shared_lock<Gate> shared;
 };
 } // namespace
 

@@ -1,8 +1,9 @@
-//===- Gate.h - running work against what would pull memory from under it ---===//
+//===- Gate.h - a shared lock that does not starve its owner ----------------===//
 //
-// Owns the rule that device memory is unmapped only while nothing runs. Work holds
-// the gate shared, hipFree and its like hold it alone. A waiting owner blocks new
-// work, so a stream of launches from many threads cannot starve hipFree.
+// Owns the exclusion of running work and of what has to be alone: hipFree against all
+// work, the null stream against the blocking streams. Work holds the gate shared. A
+// waiting owner blocks new work, so launches from many threads cannot starve it,
+// which std::shared_mutex does not promise.
 //
 //===------------------------------------------------------------------------===//
 #ifndef GFX950EMU_HIP_GATE_H

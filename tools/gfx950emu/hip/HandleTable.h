@@ -8,6 +8,7 @@
 #ifndef GFX950EMU_HIP_HANDLETABLE_H
 #define GFX950EMU_HIP_HANDLETABLE_H
 
+#include <bit>
 #include <cstdint>
 #include <memory>
 #include <unordered_map>
@@ -25,7 +26,7 @@ public:
   Handle insert(std::shared_ptr<Object> object) {
     uint64_t value = (uint64_t{0x8000} | static_cast<uint64_t>(kind)) << 48 | ++lastId << 4;
     objects.emplace(value, std::move(object));
-    return reinterpret_cast<Handle>(value);
+    return std::bit_cast<Handle>(value);
   }
   /// Null for anything but a live handle of this table.
   std::shared_ptr<Object> find(Handle handle) const {

@@ -127,7 +127,7 @@ hipError_t hipMemGetAddressRange(hipDeviceptr_t *base, size_t *size, hipDevicept
     if (!allocation)
       return hipErrorNotFound;
     if (base)
-      *base = reinterpret_cast<hipDeviceptr_t>(allocation->base);
+      *base = std::bit_cast<hipDeviceptr_t>(allocation->base);
     if (size)
       *size = allocation->bytes;
     return hipSuccess;

@@ -21,19 +21,19 @@
 
 #include <hip/hip_runtime_api.h>
 
+#include <bit>
 #include <chrono>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <shared_mutex>
 #include <string>
 #include <vector>
 
 namespace gfx950emu::hip {
 
 /// hipStreamLegacy of the newer headers: the null stream by another name.
-inline const hipStream_t streamLegacy = reinterpret_cast<hipStream_t>(uintptr_t{1});
+inline const hipStream_t streamLegacy = std::bit_cast<hipStream_t>(uint64_t{1});
 
 inline constexpr uint64_t deviceMemoryBytes = uint64_t{288} << 30;
 inline constexpr uint32_t ldsBytesPerWorkgroup = 160 * 1024;
@@ -105,7 +105,7 @@ struct Device {
   int id = 0;                         ///< constant
   MemoryMap memory;                   ///< what kernels of this device may touch; thread-safe
   std::shared_ptr<Stream> nullStream; ///< constant
-  std::shared_mutex legacy;
+  Gate legacy;
   uint64_t usedBytes = 0;
   std::vector<bool> peers; ///< devices whose memory this one may access
 };
