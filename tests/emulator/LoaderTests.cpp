@@ -7,6 +7,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace gfx950emu::test {
 namespace {
 
@@ -190,6 +192,43 @@ TEST(Loader, DamagedImagesNeverCrash) {
       bytes[at] = value;
       loadAndRun(bytes);
     }
+}
+
+TEST(Loader, InstructionWhoseLiteralIsCutOff) {
+  // 0x000000ff is v_cndmask_b32 with a literal to follow: as the last dword of the code it is none.
+  std::vector<uint8_t> bytes = image("Narrow.O3");
+  MemoryMap memory;
+  auto object = CodeObject::load(bytes, memory);
+  ASSERT_TRUE(bool(object)) << faultOf(object.takeError()).message;
+  const DecodedProgram &program = (*object)->program();
+  const auto *code = reinterpret_cast<const uint8_t *>(program.codeBase());
+  auto where = std::search(bytes.begin(), bytes.end(), code, code + program.codeSize());
+  ASSERT_NE(where, bytes.end());
+  uint32_t word = 0xff;
+  memcpy(&*where + program.codeSize() / 4 * 4 - 4, &word, 4);
+  MemoryMap again;
+  auto cut = CodeObject::load(bytes, again);
+  ASSERT_TRUE(bool(cut)) << faultOf(cut.takeError()).message;
+  const Inst &last = (*cut)->program().instructions().back();
+  EXPECT_EQ(last.size, 4u);
+  EXPECT_EQ(last.op, nullptr);
+  EXPECT_EQ((*cut)->program().text(&last), "<no instruction>");
+}
+
+TEST(Loader, SegmentWithFileBytesButNoMemory) {
+  std::vector<uint8_t> bytes = image("Narrow.O3");
+  uint64_t headers;
+  uint16_t count;
+  memcpy(&headers, &bytes[0x20], 8);
+  memcpy(&count, &bytes[0x38], 2);
+  for (unsigned i = 0; i < count; ++i) {
+    std::vector<uint8_t> changed = bytes;
+    uint8_t *header = &changed[headers + 56 * i];
+    uint64_t offset = uint64_t(1) << 40, none = 0;
+    memcpy(header + 8, &offset, 8);
+    memcpy(header + 40, &none, 8);
+    loadAndRun(changed);
+  }
 }
 
 /// Code of random words: whatever the words mean, the result is an end or a fault.

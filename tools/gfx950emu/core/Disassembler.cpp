@@ -14,6 +14,9 @@
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/TargetParser/Triple.h"
 
+#include <algorithm>
+#include <cstring>
+
 extern "C" {
 void LLVMInitializeAMDGPUTargetInfo();
 void LLVMInitializeAMDGPUTargetMC();
@@ -23,6 +26,13 @@ void LLVMInitializeAMDGPUDisassembler();
 using namespace llvm;
 
 namespace gfx950emu {
+
+namespace {
+
+/// v_mfma_scale_*; the decoder looks at no more.
+constexpr size_t longestInstruction = 20;
+
+} // namespace
 
 struct Disassembler::Impl {
   Triple triple{"amdgcn-amd-amdhsa"};
@@ -71,10 +81,14 @@ Expected<std::unique_ptr<Disassembler>> Disassembler::create() {
 }
 
 uint64_t Disassembler::decode(ArrayRef<uint8_t> bytes, uint64_t address, MCInst &inst) const {
+  // LLVM 22's AMDGPU decoder crashes where an instruction needs a literal and the bytes end: it
+  // gets zeros behind them, and an instruction that reached into those is refused.
+  uint8_t padded[longestInstruction] = {};
+  memcpy(padded, bytes.data(), std::min<size_t>(bytes.size(), longestInstruction));
   std::lock_guard lock(impl->mutex);
   uint64_t size = 0;
   MCDisassembler::DecodeStatus status =
-      impl->decoder->getInstruction(inst, size, bytes, address, nulls());
+      impl->decoder->getInstruction(inst, size, padded, address, nulls());
   return status == MCDisassembler::Success && size <= bytes.size() ? size : 0;
 }
 

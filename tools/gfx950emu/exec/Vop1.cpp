@@ -98,8 +98,8 @@ double sinTurns(double turns, int quarters) {
     return -std::cos(rest);
   }
 }
-/// Sine (quarters 0) and cosine (1) of an f32 in turns; infinities give NaN. A zero sine has the sign
-/// of its argument, a zero cosine is positive.
+/// Sine (quarters 0) and cosine (1) of an f32 in turns; infinities give NaN. A zero sine has the
+/// sign of its argument, a zero cosine is positive.
 float sine(float turns, int quarters) {
   if (!std::isfinite(turns))
     return turns - turns;
