@@ -11,9 +11,11 @@ namespace gfx950emu {
 namespace baseline {
 void addAll(OpTable &table);
 }
+#ifdef GFX950EMU_HAS_AVX2
 namespace avx2 {
 void addAll(OpTable &table);
 }
+#endif
 
 OpInfo &OpTable::add(const OpInfo &info) {
   auto [it, fresh] = table.try_emplace(info.mnemonic, info);
@@ -29,6 +31,7 @@ const OpInfo *OpTable::find(StringRef mnemonic) const {
 }
 
 SimdLevel hostSimdLevel() {
+#ifdef GFX950EMU_HAS_AVX2
   static const SimdLevel level = [] {
     const char *forced = getenv("GFX950EMU_SIMD");
     if (forced && StringRef(forced) == simdLevelName(SimdLevel::Baseline))
@@ -40,6 +43,9 @@ SimdLevel hostSimdLevel() {
     return fast ? SimdLevel::Avx2 : SimdLevel::Baseline;
   }();
   return level;
+#else
+  return SimdLevel::Baseline;
+#endif
 }
 
 StringRef simdLevelName(SimdLevel level) { return level == SimdLevel::Avx2 ? "avx2" : "baseline"; }
@@ -50,10 +56,12 @@ const OpTable &opTable(SimdLevel level) {
     addAll(table);
     return table;
   };
+#ifdef GFX950EMU_HAS_AVX2
   if (level == SimdLevel::Avx2) {
     static const OpTable table = build(avx2::addAll);
     return table;
   }
+#endif
   static const OpTable table = build(baseline::addAll);
   return table;
 }

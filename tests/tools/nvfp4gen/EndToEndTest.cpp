@@ -1,4 +1,4 @@
-//===- VerifyTest.cpp - spec to emulator to oracle, end to end --------------===//
+//===- EndToEndTest.cpp - spec to emulator to oracle, end to end --------------===//
 //
 // Every axis of kv_store that a spec can turn is built, run on the emulator and
 // compared; bundles whose code does not do what their guard says must not pass.
