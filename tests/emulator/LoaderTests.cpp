@@ -265,7 +265,8 @@ TEST(OpTable, BothLevelsHaveTheSameRowsOnce) {
   for (const char *name : {"v_add_f32", "s_endpgm", "global_load_dwordx4", "ds_read_b64_tr_b16"}) {
     ASSERT_NE(avx2.find(name), nullptr);
     EXPECT_EQ(avx2.find(name)->mnemonic, name);
-    EXPECT_NE(avx2.find(name)->handler, baseline.find(name)->handler);
+    if (&avx2 != &baseline) // a build may have one level only
+      EXPECT_NE(avx2.find(name)->handler, baseline.find(name)->handler);
   }
   EXPECT_EQ(avx2.find("v_no_such_instruction"), nullptr);
 }
