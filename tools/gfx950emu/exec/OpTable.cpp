@@ -50,7 +50,7 @@ SimdLevel hostSimdLevel() {
 
 StringRef simdLevelName(SimdLevel level) { return level == SimdLevel::Avx2 ? "avx2" : "baseline"; }
 
-const OpTable &opTable(SimdLevel level) {
+const OpTable &opTable([[maybe_unused]] SimdLevel level) {
   auto build = [](void (*addAll)(OpTable &)) {
     OpTable table;
     addAll(table);
