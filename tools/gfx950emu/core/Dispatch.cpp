@@ -1,6 +1,7 @@
 //===- Dispatch.cpp - launch a grid over threads ----------------------------------===//
 
 #include "tools/gfx950emu/core/Emulator.h"
+#include "tools/gfx950emu/core/Observer.h"
 #include "tools/gfx950emu/core/Program.h"
 #include "tools/gfx950emu/core/Workgroup.h"
 
@@ -232,6 +233,9 @@ Expected<RunStats> run(const Dispatch &dispatch, MemoryMap &memory, const RunOpt
   fillHidden(kernarg, dispatch, context.queueAddress);
   fillPacket(packet, dispatch, context.kernargAddress);
 
+  if (options.observer)
+    options.observer->begin(dispatch, memory);
+
   uint64_t groups = uint64_t(dispatch.grid[0]) * dispatch.grid[1] * dispatch.grid[2];
   unsigned threads = options.threads ? options.threads : std::thread::hardware_concurrency();
   threads = unsigned(std::clamp<uint64_t>(threads, 1, std::max<uint64_t>(groups, 1)));
@@ -244,6 +248,8 @@ Expected<RunStats> run(const Dispatch &dispatch, MemoryMap &memory, const RunOpt
   work(context, permutation, groups, resident, shared);
   for (std::thread &t : others)
     t.join();
+  if (options.observer)
+    options.observer->end();
   if (shared.fault)
     return Error(std::move(shared.fault));
   return shared.stats;

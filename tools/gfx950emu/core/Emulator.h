@@ -147,10 +147,13 @@ struct Dispatch {
   llvm::ArrayRef<uint8_t> kernarg;
 };
 
+class DispatchObserver; // Observer.h
+
 struct RunOptions {
   unsigned threads = 0;                        ///< 0 = hardware concurrency
   uint64_t seed = 0;                           ///< permutes workgroup and wave order; 0 = ascending
   uint64_t maxInstructions = 100'000'000'000u; ///< wave instructions a dispatch
+  DispatchObserver *observer = nullptr;        ///< watches the run; null costs nothing
 };
 
 /// Counted over a dispatch; sums do not depend on threads or seed.

@@ -2,6 +2,8 @@
 
 #include "tools/gfx950emu/core/Wave.h"
 
+#include "tools/gfx950emu/core/Observer.h"
+
 #include "llvm/ADT/StringExtras.h"
 
 #include <new>
@@ -39,12 +41,27 @@ const Inst *Wave::fail(const Inst *in, FaultKind kind, int lane, std::string det
 }
 
 bool Wave::reachSlow(const Inst *in, uint64_t address, uint32_t bytes, bool write, int lane) {
-  std::optional<MemoryMap::Region> region = memory->find(address);
-  if (region && bytes <= region->size - (address - region->base) && (!write || region->writable)) {
-    regionCache[(in->offset >> 3) % regionCache.size()] = {region->base, region->size,
-                                                           region->writable};
-    return true;
+  auto holds = [&](const auto &r) {
+    return address - r.base < r.size && bytes <= r.size - (address - r.base) &&
+           (!write || r.writable);
+  };
+  if (!observer || !holds(observedRegion)) {
+    std::optional<MemoryMap::Region> region = memory->find(address);
+    if (!region || !holds(*region))
+      return failReach(in, address, bytes, write, lane);
+    CachedRegion &cache =
+        observer ? observedRegion : regionCache[(in->offset >> 3) % regionCache.size()];
+    cache = {region->base, region->size, region->writable};
   }
+  if (observer) {
+    Space space = in->op->family == Family::Smem ? Space::Constant : Space::Global;
+    observer->access(*this, in, {space, accessKind(*in, space), lane, address, bytes});
+  }
+  return true;
+}
+
+bool Wave::failReach(const Inst *in, uint64_t address, uint32_t bytes, bool write, int lane) {
+  std::optional<MemoryMap::Region> region = memory->find(address);
   std::string what =
       (write ? "write of " : "read of ") + std::to_string(bytes) + " bytes at " + hex(address);
   auto describe = [](const MemoryMap::Region &r) {
@@ -67,32 +84,50 @@ bool Wave::reachSlow(const Inst *in, uint64_t address, uint32_t bytes, bool writ
   return false;
 }
 
-bool Wave::failLds(const Inst *in, uint64_t address, uint32_t bytes, int lane) {
-  fail(in, FaultKind::OutOfBounds, lane,
-       "LDS access of " + std::to_string(bytes) + " bytes at " + hex(address) +
-           ": the workgroup has " + std::to_string(ldsBytes) + " bytes");
-  return false;
+bool Wave::reachLdsSlow(const Inst *in, uint64_t address, uint32_t bytes, int lane) {
+  if (address > ldsBytes || bytes > ldsBytes - address) {
+    fail(in, FaultKind::OutOfBounds, lane,
+         "LDS access of " + std::to_string(bytes) + " bytes at " + hex(address) +
+             ": the workgroup has " + std::to_string(ldsBytes) + " bytes");
+    return false;
+  }
+  if (observer)
+    observer->access(*this, in, {Space::Lds, accessKind(*in, Space::Lds), lane, address, bytes});
+  return true;
 }
 
-bool Wave::failScratch(const Inst *in, uint64_t offset, uint32_t bytes, int lane) {
-  fail(in, FaultKind::OutOfBounds, lane,
-       "scratch access of " + std::to_string(bytes) + " bytes at " + hex(offset) + ": a lane has " +
-           std::to_string(scratchBytes) + " bytes");
+bool Wave::reachScratchSlow(const Inst *in, uint64_t offset, uint32_t bytes, int lane) {
+  if (offset > scratchBytes || bytes > scratchBytes - offset) {
+    fail(in, FaultKind::OutOfBounds, lane,
+         "scratch access of " + std::to_string(bytes) + " bytes at " + hex(offset) +
+             ": a lane has " + std::to_string(scratchBytes) + " bytes");
+    return false;
+  }
+  if (observer)
+    observer->access(*this, in,
+                     {Space::Scratch, accessKind(*in, Space::Scratch), lane, offset, bytes});
+  return true;
+}
+
+bool Wave::checkRegisters(const Inst *in) {
+  if (in->vgprEnd <= vgprLimit && in->agprEnd <= agprLimit) [[likely]]
+    return true;
+  fail(in, FaultKind::BadRegister, -1,
+       "names v" + std::to_string(in->vgprEnd ? in->vgprEnd - 1 : 0) + "/a" +
+           std::to_string(in->agprEnd ? in->agprEnd - 1 : 0) + ", the descriptor allocates " +
+           std::to_string(vgprLimit) + " VGPRs and " + std::to_string(agprLimit) + " AGPRs");
   return false;
 }
 
 uint64_t Wave::run(uint64_t limit) {
+  if (observer)
+    return runObserved(limit);
   const Inst *in = pc;
   uint64_t executed = 0;
   stop = Stop::None;
   while (executed < limit) {
-    if (in->vgprEnd > vgprLimit || in->agprEnd > agprLimit) {
-      fail(in, FaultKind::BadRegister, -1,
-           "names v" + std::to_string(in->vgprEnd ? in->vgprEnd - 1 : 0) + "/a" +
-               std::to_string(in->agprEnd ? in->agprEnd - 1 : 0) + ", the descriptor allocates " +
-               std::to_string(vgprLimit) + " VGPRs and " + std::to_string(agprLimit) + " AGPRs");
+    if (!checkRegisters(in))
       return executed;
-    }
     const Inst *next = in->handler(*this, in);
     ++executed;
     if (!next)
@@ -100,6 +135,35 @@ uint64_t Wave::run(uint64_t limit) {
     in = next;
   }
   pc = in;
+  return executed;
+}
+
+uint64_t Wave::runObserved(uint64_t limit) {
+  uint64_t executed = 0;
+  stop = Stop::None;
+  while (executed < limit) {
+    const Inst *in = pc;
+    const Inst *next = nullptr;
+    if (checkRegisters(in) && observer->before(*this, in)) {
+      next = in->handler(*this, in);
+      ++executed;
+    }
+    if (!next && stop == Stop::Fault) {
+      if (!observer->fault(*this, in))
+        return executed;
+      stop = Stop::None;
+      next = in + 1;
+    }
+    if (next)
+      pc = next;
+    observer->after(*this, in, stop == Stop::Ended ? nullptr : pc);
+    if (stop == Stop::Barrier)
+      observer->barrierArrive(*this, in);
+    else if (stop == Stop::Ended)
+      observer->waveEnd(*this);
+    if (!next)
+      return executed;
+  }
   return executed;
 }
 

@@ -56,6 +56,8 @@ struct AlignedDelete {
   void operator()(uint32_t *p) const { ::operator delete[](p, std::align_val_t(64)); }
 };
 
+class WorkgroupObserver; // Observer.h
+
 class Wave {
 public:
   Wave();
@@ -86,6 +88,10 @@ public:
   uint32_t scratchBytes = 0;
   uint32_t indexInGroup = 0;
   uint64_t clock = 0; ///< what s_memtime returned last
+  /// With an observer every access takes the slow path: the region cache stays empty and the two
+  /// limits below are 0.
+  WorkgroupObserver *observer = nullptr;
+  uint32_t ldsFastBytes = 0, scratchFastBytes = 0;
   RunStats stats;
 
   uint64_t exec() const { return scalar64(SgprExec); }
@@ -131,14 +137,14 @@ public:
     return reachSlow(in, address, bytes, write, lane);
   }
   bool reachLds(const Inst *in, uint64_t address, uint32_t bytes, int lane) {
-    if (address <= ldsBytes && bytes <= ldsBytes - address)
+    if (address <= ldsFastBytes && bytes <= ldsFastBytes - address)
       return true;
-    return failLds(in, address, bytes, lane);
+    return reachLdsSlow(in, address, bytes, lane);
   }
   bool reachScratch(const Inst *in, uint64_t offset, uint32_t bytes, int lane) {
-    if (offset <= scratchBytes && bytes <= scratchBytes - offset)
+    if (offset <= scratchFastBytes && bytes <= scratchFastBytes - offset)
       return true;
-    return failScratch(in, offset, bytes, lane);
+    return reachScratchSlow(in, offset, bytes, lane);
   }
   uint8_t *scratchAt(unsigned lane, uint64_t offset) const {
     return scratch + uint64_t(lane) * scratchBytes + offset;
@@ -150,7 +156,10 @@ public:
   /// Backing store of VGPRs and AGPRs.
   std::unique_ptr<uint32_t[], AlignedDelete> vgprStore;
   /// Forget cached regions (before a dispatch).
-  void resetRegionCache() { regionCache.fill({}); }
+  void resetRegionCache() {
+    regionCache.fill({});
+    observedRegion = {};
+  }
 
 private:
   struct CachedRegion {
@@ -158,10 +167,14 @@ private:
     bool writable = false;
   };
   bool reachSlow(const Inst *in, uint64_t address, uint32_t bytes, bool write, int lane);
-  bool failLds(const Inst *in, uint64_t address, uint32_t bytes, int lane);
-  bool failScratch(const Inst *in, uint64_t offset, uint32_t bytes, int lane);
+  bool failReach(const Inst *in, uint64_t address, uint32_t bytes, bool write, int lane);
+  bool reachLdsSlow(const Inst *in, uint64_t address, uint32_t bytes, int lane);
+  bool reachScratchSlow(const Inst *in, uint64_t offset, uint32_t bytes, int lane);
+  bool checkRegisters(const Inst *in);
+  uint64_t runObserved(uint64_t limit);
 
   std::array<CachedRegion, 16> regionCache;
+  CachedRegion observedRegion; ///< the cache of an observed wave
 };
 
 } // namespace gfx950emu

@@ -72,7 +72,16 @@ Workgroup::Workgroup(DispatchContext &context) : context(context) {
   scratch.resize(size_t(context.wavesPerGroup) * waveSize * (context.scratchBytes / 4));
 }
 
+Workgroup::~Workgroup() { finishObserver(); }
+
+void Workgroup::finishObserver() {
+  if (observer)
+    observer->finish();
+  observer.reset();
+}
+
 void Workgroup::start(uint64_t index) {
+  finishObserver();
   linear = index;
   const std::array<uint32_t, 3> &grid = context.dispatch->grid;
   id = {uint32_t(index % grid[0]), uint32_t(index / grid[0] % grid[1]),
@@ -80,6 +89,10 @@ void Workgroup::start(uint64_t index) {
   faulted = nullptr;
   std::fill(lds.begin(), lds.end(), poison);
   std::fill(scratch.begin(), scratch.end(), poison);
+  if (context.options.observer)
+    observer = context.options.observer->workgroup({context.dispatch, context.memory, linear, id,
+                                                    uint32_t(waves.size()), context.ldsBytes,
+                                                    context.scratchBytes});
   for (uint32_t i = 0; i < waves.size(); ++i)
     initWave(*waves[i], i);
   Permutation permutation(waves.size(),
@@ -96,8 +109,11 @@ void Workgroup::initWave(Wave &wave, uint32_t index) {
   wave.pc = wave.program->at(k.entry);
   wave.stop = Stop::None;
   wave.lds = reinterpret_cast<uint8_t *>(lds.data());
+  wave.observer = observer.get();
   wave.ldsBytes = context.ldsBytes;
+  wave.ldsFastBytes = observer ? 0 : context.ldsBytes;
   wave.scratchBytes = context.scratchBytes;
+  wave.scratchFastBytes = observer ? 0 : context.scratchBytes;
   wave.scratch =
       reinterpret_cast<uint8_t *>(scratch.data()) + size_t(index) * waveSize * context.scratchBytes;
   wave.indexInGroup = index;
@@ -152,6 +168,8 @@ void Workgroup::initWave(Wave &wave, uint32_t index) {
     exec |= uint64_t(1) << lane;
   }
   wave.setExec(exec);
+  if (observer)
+    observer->waveBegin(wave);
 }
 
 Workgroup::Result Workgroup::resume() {
@@ -179,9 +197,13 @@ Workgroup::Result Workgroup::resume() {
       ended += wave.stop == Stop::Ended;
       waiting += wave.stop == Stop::Barrier;
     }
-    if (ended == waves.size())
+    if (ended == waves.size()) {
+      finishObserver();
       return Result::Done;
+    }
     if (ended + waiting == waves.size()) {
+      if (observer)
+        observer->barrierRelease();
       for (auto &wave : waves)
         if (wave->stop == Stop::Barrier)
           wave->stop = Stop::None;
@@ -196,6 +218,8 @@ void Workgroup::reportBudget(Wave &wave) {
   wave.fail(wave.pc, FaultKind::BudgetExhausted, -1,
             "the dispatch has executed " + std::to_string(context.options.maxInstructions) +
                 " wave instructions");
+  if (observer)
+    observer->fault(wave, wave.pc);
 }
 
 std::unique_ptr<Fault> Workgroup::takeFault() {

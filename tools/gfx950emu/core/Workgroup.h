@@ -10,6 +10,7 @@
 #define GFX950EMU_CORE_WORKGROUP_H
 
 #include "tools/gfx950emu/core/Emulator.h"
+#include "tools/gfx950emu/core/Observer.h"
 #include "tools/gfx950emu/core/Wave.h"
 
 #include <array>
@@ -43,6 +44,7 @@ public:
   enum class Result { Done, Suspended, Faulted };
 
   explicit Workgroup(DispatchContext &context);
+  ~Workgroup();
   /// Start over as workgroup `linear` (x fastest).
   void start(uint64_t linear);
   Result resume();
@@ -56,6 +58,7 @@ public:
 private:
   void initWave(Wave &wave, uint32_t index);
   void reportBudget(Wave &wave);
+  void finishObserver();
 
   DispatchContext &context;
   uint64_t linear = 0;
@@ -65,6 +68,7 @@ private:
   std::vector<uint32_t> lds; ///< dwords, for alignment
   std::vector<uint32_t> scratch;
   Wave *faulted = nullptr;
+  std::unique_ptr<WorkgroupObserver> observer; ///< null when nobody looks
 };
 
 /// A bijection of [0, count) chosen by `seed`; seed 0 is the identity. O(1) memory.
