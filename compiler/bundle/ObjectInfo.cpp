@@ -111,9 +111,9 @@ llvm::Error readNotes(const ElfFile &elf, std::vector<KernelObject> &kernels) {
       if (note.getName() != "AMDGPU" || note.getType() != llvm::ELF::NT_AMDGPU_METADATA)
         continue;
       llvm::msgpack::Document document;
-      llvm::StringRef text(
-          reinterpret_cast<const char *>(note.getDesc(section.sh_addralign).data()),
-          note.getDesc(section.sh_addralign).size());
+      // LLVM writes notes with alignment 4.
+      llvm::ArrayRef<uint8_t> desc = note.getDesc(4);
+      llvm::StringRef text(reinterpret_cast<const char *>(desc.data()), desc.size());
       if (!document.readFromBlob(text, /*Multi=*/false) || !document.getRoot().isMap())
         return objectError("metadata note is not a msgpack map");
       auto root = document.getRoot().getMap();

@@ -266,7 +266,8 @@ private:
       for (const auto &note : elf.notes(h, error)) {
         if (metadata || note.getName() != "AMDGPU" || note.getType() != ELF::NT_AMDGPU_METADATA)
           continue;
-        ArrayRef<uint8_t> desc = note.getDesc(h.p_align);
+        // The iterator takes alignments 0 and 1 as 4; the description must be taken the same way.
+        ArrayRef<uint8_t> desc = note.getDesc(std::max<uint64_t>(h.p_align, 4));
         metadata = parseMetadata(
             StringRef(reinterpret_cast<const char *>(desc.data()), desc.size()), out.kernels);
       }
