@@ -231,6 +231,37 @@ TEST(Loader, SegmentWithFileBytesButNoMemory) {
   }
 }
 
+// ELF takes a note segment's alignments 0 and 1 as 4.
+TEST(Loader, NoteAlignment) {
+  std::vector<uint8_t> bytes = image("Narrow.O3");
+  uint64_t headers;
+  uint16_t count;
+  memcpy(&headers, &bytes[0x20], 8);
+  memcpy(&count, &bytes[0x38], 2);
+  for (uint64_t alignment : {0, 1, 3, 4}) {
+    std::vector<uint8_t> changed = bytes;
+    unsigned notes = 0;
+    for (unsigned i = 0; i < count; ++i) {
+      uint8_t *header = &changed[headers + 56 * i];
+      uint32_t type;
+      memcpy(&type, header, 4);
+      if (type != 4) // PT_NOTE
+        continue;
+      ++notes;
+      memcpy(header + 48, &alignment, 8);
+    }
+    ASSERT_GT(notes, 0u);
+    if (alignment == 3) {
+      EXPECT_EQ(loadFault(changed).kind, FaultKind::BadCodeObject);
+      continue;
+    }
+    MemoryMap memory;
+    auto object = CodeObject::load(changed, memory);
+    ASSERT_TRUE(bool(object)) << alignment << ": " << faultOf(object.takeError()).message;
+    EXPECT_GE((*object)->kernels()[0].args.size(), 5u) << alignment;
+  }
+}
+
 /// Code of random words: whatever the words mean, the result is an end or a fault.
 TEST(Loader, RandomCodeNeverCrashes) {
   const std::vector<uint8_t> &good = image("Narrow.O3");
