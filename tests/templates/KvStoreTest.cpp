@@ -2,6 +2,7 @@
 
 #include "compiler/lowering/Lowering.h"
 #include "compiler/variants/Variants.h"
+#include "tests/SpecFixture.h"
 
 #include "llvm/ADT/StringExtras.h"
 
@@ -11,15 +12,6 @@
 
 namespace nvfp4gen {
 namespace {
-
-Spec baseSpec() {
-  llvm::Expected<Spec> spec = loadSpec(SPECS_DIR "/minimax_m3_1_tp4_bf16.toml");
-  if (!spec) {
-    ADD_FAILURE() << llvm::toString(spec.takeError());
-    return {};
-  }
-  return *spec;
-}
 
 KernelPlan planOf(const Spec &spec) {
   std::optional<CellPlan> plan = families()[0]->plan(spec, cellsOf(spec).front());
@@ -50,7 +42,7 @@ TEST(KvStore, OneNameIsOneCode) {
         for (std::vector<Plane> planes : std::vector<std::vector<Plane>>{
                  {Plane::K, Plane::V, Plane::IndexK}, {Plane::K, Plane::V}, {Plane::IndexK}})
           for (PlaneOrder order : {PlaneOrder::NHD, PlaneOrder::HND}) {
-            Spec spec = baseSpec();
+            Spec spec = test::specOf("minimax_m3_1_tp4_bf16");
             spec.model.dtype = dtype;
             spec.model.kvHeads = kvHeads;
             spec.cache = {CacheFormat::NVFP4, CacheFormat::NVFP4, pageSize, order, planes};
@@ -74,7 +66,7 @@ TEST(KvStore, OneNameIsOneCode) {
 
 // A cache without planes has no writer.
 TEST(KvStore, NoPlanesNoKernel) {
-  Spec spec = baseSpec();
+  Spec spec = test::specOf("minimax_m3_1_tp4_bf16");
   spec.cache.planes.clear();
   EXPECT_FALSE(families()[0]->plan(spec, cellsOf(spec).front()).has_value());
 }
@@ -83,7 +75,7 @@ TEST(KvStore, NoPlanesNoKernel) {
 // store: three planes, one 16-byte load of elements, one 8-byte load of a slot, and a dword of
 // codes and one of scales. (LLVM may merge the stores of several planes into one instruction.)
 TEST(KvStore, OneLoadAndOneStoreAPlane) {
-  std::string code = assemblyOf(baseSpec());
+  std::string code = assemblyOf(test::specOf("minimax_m3_1_tp4_bf16"));
   auto count = [&](llvm::StringRef text) { return llvm::StringRef(code).count(text); };
   EXPECT_EQ(count("global_load_dwordx4"), 3u);
   EXPECT_EQ(count("global_load_dwordx2"), 3u);
@@ -96,7 +88,7 @@ TEST(KvStore, OneLoadAndOneStoreAPlane) {
 
 // The grid covers every lane of the plane with the most heads.
 TEST(KvStore, GridCoversTheLargestPlane) {
-  Spec spec = baseSpec();
+  Spec spec = test::specOf("minimax_m3_1_tp4_bf16");
   spec.model.kvHeads = 4;
   KernelPlan plan = planOf(spec);
   EXPECT_EQ(plan.grid[0], (nvfp4rt::GridAxis{"rows", 4 * 16, 256}));

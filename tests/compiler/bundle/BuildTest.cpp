@@ -3,6 +3,7 @@
 #include "compiler/bundle/Build.h"
 
 #include "runtime/bundle/Bundle.h"
+#include "tests/SpecFixture.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,22 +11,11 @@
 namespace nvfp4gen {
 namespace {
 
-Spec specOf(const std::string &name) {
-  llvm::Expected<Spec> spec = loadSpec(SPECS_DIR "/" + name);
-  if (!spec) {
-    ADD_FAILURE() << llvm::toString(spec.takeError());
-    return {};
-  }
-  return *spec;
-}
+using test::specOf;
+using test::variantsOf;
 
 Bundle build(const Spec &spec, unsigned jobs = 1) {
-  llvm::Expected<VariantList> list = enumerateVariants(spec, families());
-  if (!list) {
-    ADD_FAILURE() << llvm::toString(list.takeError());
-    return {};
-  }
-  llvm::Expected<Bundle> bundle = buildBundle(spec, *list, {jobs, {}});
+  llvm::Expected<Bundle> bundle = buildBundle(spec, variantsOf(spec), {jobs, {}});
   if (!bundle) {
     ADD_FAILURE() << llvm::toString(bundle.takeError());
     return {};
@@ -34,14 +24,14 @@ Bundle build(const Spec &spec, unsigned jobs = 1) {
 }
 
 TEST(Build, SameBytesEveryTime) {
-  Spec spec = specOf("tiny.toml");
+  Spec spec = specOf("tiny");
   Bundle first = build(spec, 1), second = build(spec, 2);
   ASSERT_FALSE(first.bytes.empty());
   EXPECT_EQ(first.bytes, second.bytes);
 }
 
 TEST(Build, ManifestDescribesTheBytes) {
-  Bundle bundle = build(specOf("minimax_m3_1_tp4_bf16.toml"));
+  Bundle bundle = build(specOf("minimax_m3_1_tp4_bf16"));
   auto opened = nvfp4rt::Bundle::open({bundle.bytes.begin(), bundle.bytes.end()}, "bundle");
   ASSERT_TRUE(opened) << opened.error().message;
   EXPECT_EQ(opened->manifest(), bundle.manifest);
@@ -50,7 +40,7 @@ TEST(Build, ManifestDescribesTheBytes) {
 // Guards that lead to identical code share one kernel: phases, query lengths and buckets do not
 // change a writer's code.
 TEST(Build, VariantsShareKernels) {
-  Spec spec = specOf("minimax_m3_1_tp4_bf16.toml");
+  Spec spec = specOf("minimax_m3_1_tp4_bf16");
   Bundle bundle = build(spec);
   EXPECT_EQ(bundle.manifest.kernels.size(), 1u);
   EXPECT_EQ(bundle.manifest.variants.size(), 3 * spec.serving.requestBuckets.size());
@@ -60,7 +50,7 @@ TEST(Build, VariantsShareKernels) {
 
 // The build id is a function of everything that decides the bytes.
 TEST(Build, BuildIdFollowsItsInputs) {
-  Spec spec = specOf("tiny.toml");
+  Spec spec = specOf("tiny");
   std::string base = build(spec).manifest.buildId;
   EXPECT_EQ(build(spec).manifest.buildId, base);
   Spec other = spec;
@@ -72,9 +62,8 @@ TEST(Build, BuildIdFollowsItsInputs) {
 }
 
 TEST(Build, ProgressReportsEveryKernel) {
-  Spec spec = specOf("tiny.toml");
-  llvm::Expected<VariantList> list = enumerateVariants(spec, families());
-  ASSERT_TRUE(bool(list));
+  Spec spec = specOf("tiny");
+  VariantList list = variantsOf(spec);
   std::vector<std::string> seen;
   BuildOptions options{2, [&](const KernelReport &report) {
                          seen.push_back(report.symbol);
@@ -82,9 +71,9 @@ TEST(Build, ProgressReportsEveryKernel) {
                          EXPECT_GT(report.codeBytes, 0u);
                          EXPECT_GT(report.variants, 0u);
                        }};
-  llvm::Expected<Bundle> bundle = buildBundle(spec, *list, options);
+  llvm::Expected<Bundle> bundle = buildBundle(spec, list, options);
   ASSERT_TRUE(bool(bundle)) << llvm::toString(bundle.takeError());
-  EXPECT_EQ(seen.size(), list->kernels.size());
+  EXPECT_EQ(seen.size(), list.kernels.size());
 }
 
 } // namespace

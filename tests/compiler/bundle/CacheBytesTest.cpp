@@ -2,22 +2,17 @@
 
 #include "compiler/bundle/CacheBytes.h"
 
+#include "tests/SpecFixture.h"
+
 #include <gtest/gtest.h>
 
 namespace nvfp4gen {
 namespace {
 
-Spec specOf(const std::string &name) {
-  llvm::Expected<Spec> spec = loadSpec(SPECS_DIR "/" + name);
-  if (!spec) {
-    ADD_FAILURE() << llvm::toString(spec.takeError());
-    return {};
-  }
-  return *spec;
-}
+using test::specOf;
 
 TEST(CacheBytes, MiniMaxAtTp4) {
-  nvfp4rt::CacheBytes bytes = cacheBytes(specOf("minimax_m3_1_tp4_bf16.toml"));
+  nvfp4rt::CacheBytes bytes = cacheBytes(specOf("minimax_m3_1_tp4_bf16"));
   EXPECT_EQ(bytes.kvPerBlock, 18432u);
   EXPECT_EQ(bytes.indexPerBlock, 9216u);
   EXPECT_EQ(bytes.draftPerBlock, 33792u);
@@ -32,14 +27,14 @@ TEST(CacheBytes, MiniMaxAtTp4) {
 
 // KV heads scale K and V, not the index key, which has one head (P1).
 TEST(CacheBytes, ScalesWithKvHeads) {
-  nvfp4rt::CacheBytes tp4 = cacheBytes(specOf("minimax_m3_1_tp4_bf16.toml"));
-  nvfp4rt::CacheBytes tp1 = cacheBytes(specOf("minimax_m3_1_tp1_bf16.toml"));
+  nvfp4rt::CacheBytes tp4 = cacheBytes(specOf("minimax_m3_1_tp4_bf16"));
+  nvfp4rt::CacheBytes tp1 = cacheBytes(specOf("minimax_m3_1_tp1_bf16"));
   EXPECT_EQ(tp1.kvPerBlock, 4 * tp4.kvPerBlock);
   EXPECT_EQ(tp1.indexPerBlock, tp4.indexPerBlock);
 }
 
 TEST(CacheBytes, CountsOnlyStoredPlanes) {
-  Spec spec = specOf("minimax_m3_1_tp4_bf16.toml");
+  Spec spec = specOf("minimax_m3_1_tp4_bf16");
   spec.cache.planes = {Plane::IndexK};
   EXPECT_EQ(cacheBytes(spec).kvPerBlock, 0u);
   EXPECT_EQ(cacheBytes(spec).indexPerBlock, 9216u);

@@ -5,9 +5,10 @@
 //
 //===------------------------------------------------------------------------===//
 
-#include "tools/verify/Verify.h"
 #include "compiler/bundle/Build.h"
 #include "compiler/support/AtomicFile.h"
+#include "tests/SpecFixture.h"
+#include "tools/verify/Verify.h"
 
 #include <filesystem>
 #include <gmock/gmock.h>
@@ -17,23 +18,7 @@
 namespace nvfp4gen {
 namespace {
 
-Spec tiny() {
-  llvm::Expected<Spec> spec = loadSpec(SPECS_DIR "/tiny.toml");
-  if (!spec) {
-    ADD_FAILURE() << llvm::toString(spec.takeError());
-    return {};
-  }
-  return *spec;
-}
-
-VariantList variantsOf(const Spec &spec) {
-  llvm::Expected<VariantList> list = enumerateVariants(spec, families());
-  if (!list) {
-    ADD_FAILURE() << llvm::toString(list.takeError());
-    return {};
-  }
-  return std::move(*list);
-}
+using test::variantsOf;
 
 /// Build `list` as the bundle of `spec` and verify it on the emulator.
 verify::Report verified(const Spec &spec, const VariantList &list) {
@@ -71,7 +56,7 @@ class EveryShape : public testing::TestWithParam<Shape> {};
 
 TEST_P(EveryShape, IsExact) {
   const Shape &shape = GetParam();
-  Spec spec = tiny();
+  Spec spec = test::specOf("tiny");
   spec.model.dtype = shape.dtype;
   spec.model.kvHeads = spec.model.indexHeads = shape.kvHeads;
   spec.model.qHeads = 8 * shape.kvHeads;
@@ -123,7 +108,7 @@ struct WrongCode {
 class PlantedFault : public testing::TestWithParam<WrongCode> {};
 
 TEST_P(PlantedFault, IsFound) {
-  Spec spec = tiny(), other = spec;
+  Spec spec = test::specOf("tiny"), other = spec;
   GetParam().change(other);
   VariantList list = variantsOf(spec);
   VariantList wrong = variantsOf(other);
@@ -153,7 +138,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 // The twin: the same exchange with the spec's own code passes.
 TEST(PlantedFault, CleanTwin) {
-  Spec spec = tiny();
+  Spec spec = test::specOf("tiny");
   VariantList list = variantsOf(spec);
   list.kernels[0].emit = variantsOf(spec).kernels[0].emit;
   EXPECT_TRUE(verified(spec, list).passed());
