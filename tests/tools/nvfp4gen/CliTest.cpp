@@ -200,6 +200,34 @@ TEST_F(Cli, InspectRefusesWhatIsNoBundle) {
   EXPECT_EQ(run({"inspect", folder / "flipped"}).exitCode, 1);
 }
 
+TEST_F(Cli, VerifyRunsOnTheEmulatorByDefault) {
+  Outcome outcome = run({"verify", buildTiny()});
+  EXPECT_EQ(outcome.exitCode, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("libgfx950emu-hip.so, device 0 (gfx950)"));
+  EXPECT_THAT(outcome.out, HasSubstr(" 0 failed"));
+}
+
+// What cannot run says so; nothing falls back to another library or family.
+TEST_F(Cli, VerifyRefusesWhatCannotRun) {
+  std::string bundle = buildTiny();
+  Outcome missing = run({"verify", bundle, "--hip", folder / "missing.so"});
+  EXPECT_EQ(missing.exitCode, 1);
+  EXPECT_THAT(missing.err, HasSubstr("found none; tried " + (folder / "missing.so").string()));
+  Outcome family = run({"verify", bundle, "--family", "nosuch"});
+  EXPECT_EQ(family.exitCode, 1);
+  EXPECT_THAT(family.err, HasSubstr("family 'nosuch', found families: kv_store"));
+}
+
+// A real ROCm library on a machine without a GPU: an error that names the call and its code.
+TEST_F(Cli, VerifyOnRocmWithoutADevice) {
+  const char *rocm = "/usr/lib/x86_64-linux-gnu/libamdhip64.so.5";
+  if (!fs::exists(rocm) || fs::exists("/dev/kfd"))
+    GTEST_SKIP() << "needs " << rocm << " and no /dev/kfd";
+  Outcome outcome = run({"verify", buildTiny(), "--hip", rocm});
+  EXPECT_EQ(outcome.exitCode, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("hipGetDeviceCount: expected success, found error 100"));
+}
+
 // A bundle is a plain ELF: LLVM's tools read its notes, symbols and manifest.
 TEST_F(Cli, ReadelfAndObjcopyReadABundle) {
   std::string path = buildTiny();
