@@ -66,6 +66,8 @@ public:
     uint64_t size = 0; ///< bytes
     bool writable = true;
     bool owned = false; ///< mapped by allocate(), unmapped by release()
+    /// A byte a byte: not 0 when it was written. Null: everything counts as written.
+    uint8_t *defined = nullptr;
   };
 
   MemoryMap() = default;
@@ -85,12 +87,21 @@ public:
   std::optional<Region> find(uint64_t address) const;
   /// The region that holds `address`, else the one with the least distance to it; for messages.
   std::optional<Region> nearest(uint64_t address) const;
+  /// From now on allocate() remembers which bytes were written; they start as unwritten. Kernels
+  /// mark what they write only under a checker, the host with the functions below.
+  void trackDefined() { tracking = true; }
+  bool tracksDefined() const { return tracking; }
+  /// The host wrote [address, address + bytes). What is in no tracked region is passed over.
+  void markDefined(uint64_t address, uint64_t bytes);
+  /// The host copied `bytes` from `source` to `target`.
+  void copyDefined(uint64_t target, uint64_t source, uint64_t bytes);
   /// Total bytes of owned regions.
   uint64_t allocatedBytes() const;
 
 private:
   mutable std::shared_mutex mutex;
   std::map<uint64_t, Region> regions; ///< by base; disjoint
+  bool tracking = false;
 };
 
 struct KernelArg {

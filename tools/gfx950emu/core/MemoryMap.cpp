@@ -2,6 +2,8 @@
 
 #include "tools/gfx950emu/core/Emulator.h"
 
+#include <algorithm>
+#include <cstring>
 #include <mutex>
 
 #include <sys/mman.h>
@@ -20,12 +22,25 @@ uint64_t mappedBytes(uint64_t size) {
   return size > UINT64_MAX - 2 * page ? 0 : (size + page - 1) / page * page + page;
 }
 
+/// The definedness of a region: zero pages until written, so untouched memory costs nothing.
+uint8_t *mapShadow(uint64_t size) {
+  void *p = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+                 -1, 0);
+  return p == MAP_FAILED ? nullptr : static_cast<uint8_t *>(p);
+}
+
+void unmapRegion(const MemoryMap::Region &region) {
+  munmap(reinterpret_cast<void *>(region.base), mappedBytes(region.size));
+  if (region.defined)
+    munmap(region.defined, region.size);
+}
+
 } // namespace
 
 MemoryMap::~MemoryMap() {
   for (const auto &[base, region] : regions)
     if (region.owned)
-      munmap(reinterpret_cast<void *>(base), mappedBytes(region.size));
+      unmapRegion(region);
 }
 
 void *MemoryMap::allocate(uint64_t size) {
@@ -40,9 +55,14 @@ void *MemoryMap::allocate(uint64_t size) {
     munmap(p, bytes);
     return nullptr;
   }
+  uint8_t *defined = nullptr;
+  if (tracking && !(defined = mapShadow(size))) {
+    munmap(p, bytes);
+    return nullptr;
+  }
   uint64_t base = reinterpret_cast<uint64_t>(p);
   std::unique_lock lock(mutex);
-  regions[base] = Region{base, size, /*writable=*/true, /*owned=*/true};
+  regions[base] = Region{base, size, /*writable=*/true, /*owned=*/true, defined};
   return p;
 }
 
@@ -56,13 +76,13 @@ bool MemoryMap::release(void *base) {
     region = it->second;
     regions.erase(it);
   }
-  munmap(base, mappedBytes(region.size));
+  unmapRegion(region);
   return true;
 }
 
 void MemoryMap::add(uint64_t base, uint64_t size, bool writable) {
   std::unique_lock lock(mutex);
-  regions[base] = Region{base, size, writable, /*owned=*/false};
+  regions[base] = Region{base, size, writable, /*owned=*/false, /*defined=*/nullptr};
 }
 
 void MemoryMap::remove(uint64_t base) {
@@ -96,6 +116,24 @@ std::optional<MemoryMap::Region> MemoryMap::nearest(uint64_t address) const {
   uint64_t past = address - below.base, ahead = above->first - address;
   uint64_t gap = past >= below.size ? past - below.size : 0;
   return gap <= ahead ? below : above->second;
+}
+
+void MemoryMap::markDefined(uint64_t address, uint64_t bytes) {
+  std::optional<Region> region = find(address);
+  if (region && region->defined)
+    memset(region->defined + (address - region->base), 1,
+           std::min(bytes, region->size - (address - region->base)));
+}
+
+void MemoryMap::copyDefined(uint64_t target, uint64_t source, uint64_t bytes) {
+  std::optional<Region> to = find(target), from = find(source);
+  if (!to || !to->defined)
+    return;
+  bytes = std::min(bytes, to->size - (target - to->base));
+  if (!from || !from->defined)
+    return markDefined(target, bytes);
+  bytes = std::min(bytes, from->size - (source - from->base));
+  memmove(to->defined + (target - to->base), from->defined + (source - from->base), bytes);
 }
 
 uint64_t MemoryMap::allocatedBytes() const {

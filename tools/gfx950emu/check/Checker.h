@@ -1,0 +1,92 @@
+//===- Checker.h - finds what hardware would let pass ---------------------------===//
+//
+// Owns the public face of the checker: an observer of dispatches that collects
+// findings. Each check is a file of its own and can be switched off.
+//
+//===------------------------------------------------------------------------===//
+#ifndef GFX950EMU_CHECK_CHECKER_H
+#define GFX950EMU_CHECK_CHECKER_H
+
+#include "tools/gfx950emu/core/Observer.h"
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace gfx950emu::check {
+
+enum class CheckKind : uint8_t {
+  Bounds,    ///< outside every allocation, LDS or scratch
+  Alignment, ///< an address that the instruction does not accept
+  ReadOnly,  ///< a write to constant input
+  Undefined, ///< a decision, address or output from bits that nothing wrote
+  Race,      ///< two unordered accesses, one of them a write
+  WaitCount, ///< a result used before its counter allows it
+  Hazard,    ///< too few wait states between two instructions
+  Barrier,   ///< waves that wait at different barriers, or some that have ended
+  Progress,  ///< the instruction budget ran out
+};
+/// "out of bounds", "race", ...
+llvm::StringRef checkKindName(CheckKind kind);
+
+struct CheckOptions {
+  bool bounds = true; ///< Bounds and ReadOnly: findings instead of a fault that ends the dispatch
+  bool alignment = true;
+  bool undefined = true; ///< needs MemoryMap::trackDefined() for values that come from memory
+  bool races = true;
+  bool waitCounts = true;
+  bool hazards = true;
+  bool barriers = true;
+  bool progress = true;
+  /// SH_MEM_CONFIG.alignment_mode unaligned, as ROCm sets it: vector memory and wide LDS accesses
+  /// need no alignment at all. Off: dwords for global, the natural rule for LDS.
+  bool unalignedMode = true;
+  size_t maxFindings = 100; ///< places; more are counted, not kept
+};
+
+/// One place (kernel, pc, kind) with its first occurrence.
+struct Finding {
+  CheckKind kind = CheckKind::Bounds;
+  std::string kernel;
+  std::array<uint32_t, 3> workgroup{0, 0, 0};
+  uint32_t wave = 0;
+  int lane = -1; ///< -1 when it is not about one lane
+  uint64_t pc = 0;
+  std::string location; ///< symbol+offset of pc
+  std::string text;     ///< disassembly
+  std::string detail;   ///< what is wrong, with the other party
+  uint64_t count = 1;   ///< occurrences
+
+  std::string message() const;
+};
+
+class Findings;
+
+/// Watches any number of dispatches, one after the other.
+class Checker : public DispatchObserver {
+public:
+  explicit Checker(const CheckOptions &options = {});
+  ~Checker() override;
+
+  void begin(const Dispatch &dispatch, MemoryMap &memory) override;
+  std::unique_ptr<WorkgroupObserver> workgroup(const WorkgroupInfo &info) override;
+  void end() override;
+
+  /// In the order of kernel, pc and kind; they add up over dispatches.
+  std::vector<Finding> findings() const;
+  /// Places beyond maxFindings.
+  uint64_t dropped() const;
+  void clear();
+
+private:
+  CheckOptions options;
+  std::unique_ptr<Findings> sink;
+  struct DispatchState;
+  std::unique_ptr<DispatchState> state;
+};
+
+} // namespace gfx950emu::check
+
+#endif // GFX950EMU_CHECK_CHECKER_H

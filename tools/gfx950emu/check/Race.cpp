@@ -1,0 +1,194 @@
+//===- Race.cpp - unordered accesses to LDS and to global memory ---------------------===//
+//
+// LDS: two waves in one barrier epoch. Global: the same, and any two workgroups, unless
+// atomics order them: one workgroup's atomic (or device-scope access) after its access,
+// and a later one of the other workgroup on the same address before its own.
+//
+//===------------------------------------------------------------------------===//
+
+#include "tools/gfx950emu/check/Race.h"
+
+#include "tools/gfx950emu/check/Checks.h"
+#include "tools/gfx950emu/check/Operands.h"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <unordered_map>
+
+using namespace llvm;
+
+namespace gfx950emu::check {
+
+namespace {
+
+template <class F> void forEachDword(uint64_t address, uint32_t bytes, F f) {
+  for (uint64_t at = address, end = address + bytes; at < end;) {
+    uint64_t dword = at / 4, next = std::min(end, (dword + 1) * 4);
+    f(dword, uint8_t(((1u << (next - at)) - 1) << (at % 4)));
+    at = next;
+  }
+}
+
+std::string party(const DecodedProgram &program, const Touch &t, bool wrote, uint64_t ownGroup) {
+  return std::string(t.atomic ? "the atomic "
+                     : wrote  ? "the write "
+                              : "the read ") +
+         describe(program, t.in) + " of wave " + std::to_string(t.wave) +
+         (t.workgroup == ownGroup ? "" : " of workgroup #" + std::to_string(t.workgroup));
+}
+
+class LdsRaceCheck : public WorkgroupObserver {
+public:
+  explicit LdsRaceCheck(const CheckContext &context)
+      : context(context), cells((context.group.ldsBytes + 3) / 4) {}
+
+  void barrierRelease() override { ++epoch; }
+  void access(Wave &wave, const Inst *in, const Access &a) override {
+    if (a.space != Space::Lds || context.group.waves == 1)
+      return;
+    Touch now{in,
+              0,
+              context.group.linear,
+              epoch,
+              uint16_t(wave.indexInGroup),
+              0,
+              a.kind == AccessKind::Atomic};
+    forEachDword(a.address, a.bytes, [&](uint64_t dword, uint8_t mask) {
+      now.bytes = mask;
+      touch(
+          cells[dword], now, a.kind != AccessKind::Read,
+          [](const Touch &x, const Touch &y) { return x.wave == y.wave || x.epoch != y.epoch; },
+          [&](const Touch &earlier, bool wrote) {
+            context.report(CheckKind::Race, wave, in, a.lane, [&] {
+              return "LDS bytes at " + hexText(dword * 4) + " race with " +
+                     party(*wave.program, earlier, wrote, context.group.linear) +
+                     ": no barrier lies between";
+            });
+          });
+    });
+  }
+
+private:
+  CheckContext context;
+  std::vector<Cell> cells;
+  uint32_t epoch = 0;
+};
+
+} // namespace
+
+/// Shared by the workgroups of a dispatch.
+class GlobalHistory {
+public:
+  static constexpr unsigned shards = 64;
+  struct Page {
+    std::array<Cell, 64> cells; ///< 256 bytes
+  };
+  struct Shard {
+    std::mutex mutex;
+    std::unordered_map<uint64_t, std::unique_ptr<Page>> pages;
+  };
+  /// Times at which a workgroup synchronised through an address.
+  struct Syncs {
+    std::mutex mutex;
+    std::unordered_map<uint64_t, std::unordered_map<uint64_t, std::vector<uint64_t>>> byGroup;
+  };
+
+  Shard &shardOf(uint64_t page) { return all[page % shards]; }
+  uint64_t tick() { return ++clock; }
+
+  void synchronise(uint64_t group, uint64_t address, uint64_t time) {
+    std::lock_guard lock(syncs.mutex);
+    syncs.byGroup[group][address].push_back(time);
+  }
+  /// Did `first` after `since` release something that `second` acquired by now?
+  bool ordered(uint64_t first, uint64_t since, uint64_t second) {
+    std::lock_guard lock(syncs.mutex);
+    auto a = syncs.byGroup.find(first), b = syncs.byGroup.find(second);
+    if (a == syncs.byGroup.end() || b == syncs.byGroup.end())
+      return false;
+    for (const auto &[address, released] : a->second) {
+      auto acquired = b->second.find(address);
+      if (acquired == b->second.end())
+        continue;
+      auto release = std::lower_bound(released.begin(), released.end(), since);
+      if (release != released.end() && acquired->second.back() > *release)
+        return true;
+    }
+    return false;
+  }
+
+private:
+  std::array<Shard, shards> all;
+  Syncs syncs;
+  std::atomic<uint64_t> clock{0};
+};
+
+namespace {
+
+class GlobalRaceCheck : public WorkgroupObserver {
+public:
+  GlobalRaceCheck(const CheckContext &context, std::shared_ptr<GlobalHistory> history)
+      : context(context), history(std::move(history)) {}
+
+  void barrierRelease() override { ++epoch; }
+  void access(Wave &wave, const Inst *in, const Access &a) override {
+    if (a.space != Space::Global && a.space != Space::Constant)
+      return;
+    // Memory that no kernel can write needs no history.
+    if (a.address - region.base >= region.size)
+      region = context.group.memory->find(a.address).value_or(MemoryMap::Region());
+    if (!region.writable)
+      return;
+    constexpr uint32_t scopeDevice = 16; // sc1
+    bool vector = a.space == Space::Global;
+    bool atomic = a.kind == AccessKind::Atomic || (vector && (in->cpol & scopeDevice));
+    Touch now{in, history->tick(), context.group.linear, epoch, uint16_t(wave.indexInGroup),
+              0,  atomic};
+    if (atomic)
+      history->synchronise(now.workgroup, a.address, now.time);
+    forEachDword(a.address, a.bytes, [&](uint64_t dword, uint8_t mask) {
+      now.bytes = mask;
+      GlobalHistory::Shard &shard = history->shardOf(dword / 64);
+      std::lock_guard lock(shard.mutex);
+      std::unique_ptr<GlobalHistory::Page> &page = shard.pages[dword / 64];
+      if (!page)
+        page = std::make_unique<GlobalHistory::Page>();
+      touch(
+          page->cells[dword % 64], now, a.kind != AccessKind::Read,
+          [&](const Touch &x, const Touch &y) {
+            if (x.workgroup == y.workgroup)
+              return x.wave == y.wave || x.epoch != y.epoch;
+            return history->ordered(x.workgroup, x.time, y.workgroup);
+          },
+          [&](const Touch &earlier, bool wrote) {
+            context.report(CheckKind::Race, wave, in, a.lane, [&] {
+              return "global bytes at " + hexText(dword * 4) + " race with " +
+                     party(*wave.program, earlier, wrote, context.group.linear) +
+                     ": nothing orders them";
+            });
+          });
+    });
+  }
+
+private:
+  CheckContext context;
+  std::shared_ptr<GlobalHistory> history;
+  MemoryMap::Region region;
+  uint32_t epoch = 0;
+};
+
+} // namespace
+
+std::shared_ptr<GlobalHistory> makeGlobalHistory() { return std::make_shared<GlobalHistory>(); }
+
+std::unique_ptr<WorkgroupObserver> makeLdsRaceCheck(const CheckContext &context) {
+  return std::make_unique<LdsRaceCheck>(context);
+}
+
+std::unique_ptr<WorkgroupObserver> makeGlobalRaceCheck(const CheckContext &context,
+                                                       std::shared_ptr<GlobalHistory> history) {
+  return std::make_unique<GlobalRaceCheck>(context, std::move(history));
+}
+
+} // namespace gfx950emu::check
