@@ -35,6 +35,8 @@ FaultText faultOf(llvm::Error error) {
   return result;
 }
 
+Runner runner = run;
+
 Device::Device(const std::string &name) {
   options.threads = 1;
   auto loaded = CodeObject::load(image(name), memory);
@@ -58,7 +60,7 @@ llvm::Expected<RunStats> Device::launch(const std::string &kernel, std::array<ui
   d.block = block;
   d.dynamicLdsBytes = dynamicLdsBytes;
   d.kernarg = args.get();
-  return run(d, memory, options);
+  return runner(d, memory, options);
 }
 
 } // namespace gfx950emu::test

@@ -40,6 +40,10 @@ private:
   std::vector<uint8_t> bytes;
 };
 
+/// How a Device runs its launches; run() unless a test binary sets another way.
+using Runner = llvm::Expected<RunStats> (*)(const Dispatch &, MemoryMap &, const RunOptions &);
+extern Runner runner;
+
 /// A loaded code object with memory of its own.
 class Device {
 public:

@@ -1,79 +1,9 @@
-//===- PlantedTests.cpp - each check with a fault and its repaired twin ------------------===//
+//===- PlantedTests.cpp - accesses, synchronisation and waits ---------------------------===//
 
-#include "tests/emulator/check/Harness.h"
-
-#include <gtest/gtest.h>
+#include "tests/emulator/check/Planted.h"
 
 namespace gfx950emu::check::test {
 namespace {
-
-struct Planted {
-  const char *name;
-  CheckKind kind;
-  const char *faulty;
-  std::vector<const char *> says; ///< parts of the finding's message
-  const char *repaired;
-  Setup setup{};
-};
-
-std::ostream &operator<<(std::ostream &os, const Planted &p) { return os << p.name; }
-
-class PlantedFault : public ::testing::TestWithParam<Planted> {};
-
-TEST_P(PlantedFault, IsFound) {
-  const Planted &p = GetParam();
-  Outcome outcome = check(p.faulty, p.setup);
-  // A race is seen from both sides when the waves run one after the other.
-  ASSERT_FALSE(outcome.findings.empty()) << outcome.text();
-  ASSERT_LE(outcome.findings.size(), p.kind == CheckKind::Race ? 2u : 1u) << outcome.text();
-  for (const Finding &f : outcome.findings) {
-    EXPECT_EQ(f.kind, p.kind) << f.message();
-    EXPECT_EQ(f.kernel, "checked");
-  }
-  for (const char *part : p.says)
-    EXPECT_NE(outcome.text().find(part), std::string::npos) << part << "\nnot in\n"
-                                                            << outcome.text();
-}
-
-TEST_P(PlantedFault, RepairedTwinIsSilent) {
-  const Planted &p = GetParam();
-  Outcome outcome = check(p.repaired, p.setup);
-  EXPECT_EQ(outcome.text(), "silent");
-}
-
-/// With the check switched off nothing is found.
-TEST_P(PlantedFault, SwitchedOffIsSilent) {
-  Planted p = GetParam();
-  CheckOptions &o = p.setup.options;
-  switch (p.kind) {
-  case CheckKind::Bounds:
-  case CheckKind::ReadOnly:
-    o.bounds = false;
-    break;
-  case CheckKind::Alignment:
-    o.alignment = false;
-    break;
-  case CheckKind::Undefined:
-    o.undefined = false;
-    break;
-  case CheckKind::Race:
-    o.races = false;
-    break;
-  case CheckKind::WaitCount:
-    o.waitCounts = false;
-    break;
-  case CheckKind::Hazard:
-    o.hazards = false;
-    break;
-  case CheckKind::Barrier:
-    o.barriers = false;
-    break;
-  case CheckKind::Progress:
-    o.progress = false;
-    break;
-  }
-  EXPECT_EQ(check(p.faulty, p.setup).findings.size(), 0u);
-}
 
 Setup lds(uint32_t waves, uint32_t bytes = 4096) { return {.waves = waves, .ldsBytes = bytes}; }
 Setup strict(uint32_t ldsBytes) {
@@ -142,8 +72,7 @@ const Planted accesses[] = {
      {"1000000 wave instructions"},
      "s_branch .Lonce\n.Lonce:"},
 };
-INSTANTIATE_TEST_SUITE_P(Access, PlantedFault, ::testing::ValuesIn(accesses),
-                         [](const auto &info) { return std::string(info.param.name); });
+PLANTED_FAULTS(Access, accesses);
 
 const Planted synchronisation[] = {
     {"LdsReadAfterWrite",
@@ -211,8 +140,7 @@ const Planted synchronisation[] = {
      "s_barrier",
      {.waves = 2}},
 };
-INSTANTIATE_TEST_SUITE_P(Synchronisation, PlantedFault, ::testing::ValuesIn(synchronisation),
-                         [](const auto &info) { return std::string(info.param.name); });
+PLANTED_FAULTS(Synchronisation, synchronisation);
 
 const Planted waits[] = {
     {"LoadedValue",
@@ -264,8 +192,7 @@ const Planted waits[] = {
      "ds_read_b32 v3, v2\n s_waitcnt lgkmcnt(0)",
      lds(2)},
 };
-INSTANTIATE_TEST_SUITE_P(Waits, PlantedFault, ::testing::ValuesIn(waits),
-                         [](const auto &info) { return std::string(info.param.name); });
+PLANTED_FAULTS(Waits, waits);
 
 } // namespace
 } // namespace gfx950emu::check::test
