@@ -1,12 +1,12 @@
 //===- Assembler.cpp - gfx950 assembly text to a loadable code object ------===//
 //
-// One MC context for each text. lld only reads and writes files, so both ends
-// of the link go through temporary files that are removed at once.
+// One MC context for each text.
 //
 //===------------------------------------------------------------------------===//
 #include "tests/emulator/isa/Assembler.h"
 
-#include "lld/Common/Driver.h"
+#include "tests/emulator/Linker.h"
+
 #include "llvm/MC/MCAsmBackend.h"
 #include "llvm/MC/MCAsmInfo.h"
 #include "llvm/MC/MCCodeEmitter.h"
@@ -20,12 +20,9 @@
 #include "llvm/MC/MCStreamer.h"
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/TargetSelect.h"
-
-LLD_HAS_DRIVER(elf)
 
 namespace isatest {
 namespace {
@@ -90,19 +87,6 @@ llvm::SmallVector<char, 0> toObject(const std::string &text, std::string &error)
   return object;
 }
 
-/// A file of the temporary directory that is gone when this object is.
-struct TemporaryFile {
-  explicit TemporaryFile(const char *suffix) {
-    failure = llvm::sys::fs::createTemporaryFile("gfx950-isa-test", suffix, path);
-  }
-  ~TemporaryFile() {
-    if (!failure)
-      llvm::sys::fs::remove(path);
-  }
-  llvm::SmallString<128> path;
-  std::error_code failure;
-};
-
 } // namespace
 
 Assembled assemble(const std::string &text) {
@@ -111,35 +95,9 @@ Assembled assemble(const std::string &text) {
   if (!result.error.empty())
     return result;
 
-  TemporaryFile relocatable("o"), linked("hsaco");
-  if (relocatable.failure || linked.failure) {
-    result.error = "cannot create a temporary file for lld";
-    return result;
-  }
-  {
-    std::error_code failure;
-    llvm::raw_fd_ostream out(relocatable.path, failure);
-    out.write(object.data(), object.size());
-  }
-  llvm::raw_string_ostream diagnostics(result.error);
-  const char *arguments[] = {"ld.lld", "-shared", relocatable.path.c_str(), "-o",
-                             linked.path.c_str()};
-  lld::Result status =
-      lld::lldMain(arguments, diagnostics, diagnostics, {{lld::Gnu, &lld::elf::link}});
-  if (status.retCode != 0 || !status.canRunAgain) {
-    if (result.error.empty())
-      result.error = "lld failed without a diagnostic";
-    return result;
-  }
-  auto buffer = llvm::MemoryBuffer::getFile(linked.path, /*IsText=*/false,
-                                            /*RequiresNullTerminator=*/false);
-  if (!buffer) {
-    result.error = "lld wrote no code object";
-    return result;
-  }
-  llvm::StringRef bytes = (*buffer)->getBuffer();
-  result.image.assign(bytes.bytes_begin(), bytes.bytes_end());
-  result.error.clear();
+  gfx950emu::test::Linked linked = gfx950emu::test::linkCodeObject(object);
+  result.image = std::move(linked.image);
+  result.error = std::move(linked.error);
   return result;
 }
 
