@@ -8,8 +8,6 @@
 
 namespace gfx950emu::check::test {
 
-namespace {
-
 std::string moduleText(const std::string &snippet, const Setup &s) {
   return fmt::format(R"(.amdgcn_target "amdgcn-amd-amdhsa--gfx950"
 .text
@@ -58,8 +56,6 @@ amdhsa.kernels:
                      snippet, s.ldsBytes, s.scratchBytes, unsigned(s.scratchBytes != 0), s.ldsBytes,
                      s.scratchBytes);
 }
-
-} // namespace
 
 std::string Outcome::text() const {
   if (!error.empty() && findings.empty())

@@ -33,6 +33,9 @@ struct Outcome {
   std::string text() const;
 };
 
+/// The module text around a snippet; its kernel is "checked".
+std::string moduleText(const std::string &snippet, const Setup &setup);
+
 /// 4,096 bytes of input, as many of output for each of up to 16 waves and workgroups.
 Outcome check(const std::string &snippet, const Setup &setup = {});
 

@@ -80,8 +80,9 @@ public:
   void *allocate(uint64_t size);
   /// Free an address that allocate() returned; false if it is not one.
   bool release(void *base);
-  /// Register memory owned by someone else (code, kernarg); the caller keeps it alive.
-  void add(uint64_t base, uint64_t size, bool writable);
+  /// Register memory owned by someone else (code, kernarg); the caller keeps it alive. `defined` is
+  /// that of a region of another map; null counts as all written.
+  void add(uint64_t base, uint64_t size, bool writable, uint8_t *defined = nullptr);
   void remove(uint64_t base);
   /// The region that holds `address`, if any.
   std::optional<Region> find(uint64_t address) const;

@@ -80,9 +80,9 @@ bool MemoryMap::release(void *base) {
   return true;
 }
 
-void MemoryMap::add(uint64_t base, uint64_t size, bool writable) {
+void MemoryMap::add(uint64_t base, uint64_t size, bool writable, uint8_t *defined) {
   std::unique_lock lock(mutex);
-  regions[base] = Region{base, size, writable, /*owned=*/false, /*defined=*/nullptr};
+  regions[base] = Region{base, size, writable, /*owned=*/false, defined};
 }
 
 void MemoryMap::remove(uint64_t base) {

@@ -107,7 +107,8 @@ hipError_t hipDeviceEnablePeerAccess(int peerDeviceId, unsigned flags) {
     device.peers[peerDeviceId] = true;
     for (auto &[base, allocation] : runtime.allocations)
       if (!allocation.host && allocation.device->id == peerDeviceId)
-        device.memory.add(base, allocation.bytes, /*writable=*/true);
+        device.memory.add(base, allocation.bytes, /*writable=*/true,
+                          allocation.device->memory.find(base)->defined);
     return hipSuccess;
   });
 }

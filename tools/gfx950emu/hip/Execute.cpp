@@ -1,6 +1,7 @@
 //===- Execute.cpp - running stream work ------------------------------------===//
 
 #include "tools/gfx950emu/hip/Execute.h"
+#include "tools/gfx950emu/check/Checker.h"
 #include "tools/gfx950emu/hip/Capture.h"
 
 #include <cstdio>
@@ -81,6 +82,46 @@ static void fillElements(const FillOp &fill) {
     memcpy(out, &fill.value, fill.elementBytes);
 }
 
+/// Under the checker: `dst` now holds what `src` does, or bytes of a fill when that is null.
+static void noteWritten(Runtime &runtime, void *dst, const void *src, size_t bytes) {
+  if (!runtime.check)
+    return;
+  std::lock_guard lock(runtime.mutex);
+  const Allocation *to = runtime.allocationOf(dst);
+  const Allocation *from = src ? runtime.allocationOf(src) : nullptr;
+  if (!to || to->host)
+    return;
+  MemoryMap &map = to->device->memory;
+  if (from && !from->host && from->device == to->device)
+    map.copyDefined(reinterpret_cast<uint64_t>(dst), reinterpret_cast<uint64_t>(src), bytes);
+  else
+    map.markDefined(reinterpret_cast<uint64_t>(dst), bytes);
+}
+
+static hipError_t launch(Runtime &runtime, Device &device, const Dispatch &dispatch) {
+  check::Checker checker;
+  RunOptions options = runtime.runOptions;
+  if (runtime.check)
+    options.observer = &checker;
+  llvm::Expected<RunStats> stats = run(dispatch, device.memory, options);
+  std::string report;
+  auto say = [&](const std::string &text) {
+    fprintf(stderr, "gfx950emu: device %d: %s\n", device.id, text.c_str());
+    report += (report.empty() ? "" : "\n") + text;
+  };
+  for (const check::Finding &finding : checker.findings())
+    say(finding.message());
+  if (uint64_t more = checker.dropped())
+    say(std::to_string(more) + " more findings");
+  hipError_t code = report.empty() ? hipSuccess : hipErrorLaunchFailure;
+  if (!stats) {
+    code = reportFault(stats.takeError());
+    say(std::string(thisThread().lastFault));
+  }
+  thisThread().lastFault = report;
+  return code;
+}
+
 static hipError_t perform(Runtime &runtime, Stream &stream, const Operation &operation) {
   {
     std::lock_guard lock(runtime.mutex);
@@ -88,13 +129,17 @@ static hipError_t perform(Runtime &runtime, Stream &stream, const Operation &ope
       return invalid;
   }
   if (auto *copy = std::get_if<CopyOp>(&operation)) {
-    if (copy->bytes != 0)
+    if (copy->bytes != 0) {
       memmove(copy->dst, copy->src, copy->bytes);
+      noteWritten(runtime, copy->dst, copy->src, copy->bytes);
+    }
     return hipSuccess;
   }
   if (auto *fill = std::get_if<FillOp>(&operation)) {
-    if (fill->count != 0)
+    if (fill->count != 0) {
       fillElements(*fill);
+      noteWritten(runtime, fill->dst, nullptr, fill->count * fill->elementBytes);
+    }
     return hipSuccess;
   }
 
@@ -107,11 +152,9 @@ static hipError_t perform(Runtime &runtime, Stream &stream, const Operation &ope
   dispatch.dynamicLdsBytes = kernel.dynamicLdsBytes;
   dispatch.kernarg = kernel.kernarg;
   thisThread().lastFault.clear();
-  llvm::Expected<RunStats> stats = run(dispatch, stream.device->memory, runtime.runOptions);
-  if (stats)
-    return hipSuccess;
-  hipError_t code = reportFault(stats.takeError());
-  fprintf(stderr, "gfx950emu: device %d: %s\n", stream.device->id, thisThread().lastFault.c_str());
+  hipError_t code = launch(runtime, *stream.device, dispatch);
+  if (code == hipSuccess)
+    return code;
   std::lock_guard lock(runtime.mutex);
   if (stream.pending == hipSuccess)
     stream.pending = code;

@@ -26,6 +26,12 @@ MemoryMap &ownerMap(Runtime &runtime, const Allocation &allocation) {
   return allocation.host ? runtime.hostMemory : allocation.device->memory;
 }
 
+/// Let `map` reach an allocation of another one.
+void share(Runtime &runtime, const Allocation &allocation, MemoryMap &map) {
+  std::optional<MemoryMap::Region> region = ownerMap(runtime, allocation).find(allocation.base);
+  map.add(allocation.base, allocation.bytes, /*writable=*/true, region ? region->defined : nullptr);
+}
+
 hipError_t allocate(void **ptr, size_t bytes, bool host, unsigned flags) {
   return lockedCall([&](Runtime &runtime) {
     if (hipError_t refused = refuseUnsafeCall(runtime); refused != hipSuccess)
@@ -46,7 +52,7 @@ hipError_t allocate(void **ptr, size_t bytes, bool host, unsigned flags) {
     allocation.base = reinterpret_cast<uint64_t>(base);
     runtime.allocations.emplace(allocation.base, allocation);
     forSharingDevices(runtime, allocation,
-                      [&](MemoryMap &map) { map.add(allocation.base, bytes, /*writable=*/true); });
+                      [&](MemoryMap &map) { share(runtime, allocation, map); });
     if (!host)
       device.usedBytes += accountedBytes(bytes);
     *ptr = base;

@@ -42,6 +42,7 @@ Runtime::Runtime(llvm::Expected<Settings> parsed) {
     return;
   }
   runOptions = parsed->run;
+  check = parsed->check;
   for (unsigned i = 0; i < parsed->devices; ++i) {
     auto device = std::make_unique<Device>();
     device->id = static_cast<int>(i);
@@ -49,6 +50,8 @@ Runtime::Runtime(llvm::Expected<Settings> parsed) {
     device->nullStream = std::make_shared<Stream>();
     device->nullStream->device = device.get();
     device->nullStream->isNull = true;
+    if (check)
+      device->memory.trackDefined();
     devices.push_back(std::move(device));
   }
 }

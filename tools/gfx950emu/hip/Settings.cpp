@@ -10,7 +10,7 @@ namespace gfx950emu::hip {
 
 llvm::Expected<Settings> parseSettings(const Environment &environment) {
   Settings settings;
-  uint64_t devices = settings.devices, threads = settings.run.threads;
+  uint64_t devices = settings.devices, threads = settings.run.threads, check = 0;
   struct Variable {
     const char *name;
     uint64_t min, max;
@@ -19,6 +19,7 @@ llvm::Expected<Settings> parseSettings(const Environment &environment) {
   const Variable variables[] = {
       {"GFX950EMU_DEVICES", 1, 64, &devices},
       {"GFX950EMU_THREADS", 0, 1024, &threads},
+      {"GFX950EMU_CHECK", 0, 1, &check},
       {"GFX950EMU_SEED", 0, UINT64_MAX, &settings.run.seed},
       {"GFX950EMU_MAX_INSTRUCTIONS", 1, UINT64_MAX, &settings.run.maxInstructions},
   };
@@ -41,6 +42,7 @@ llvm::Expected<Settings> parseSettings(const Environment &environment) {
   }
   if (!problems.empty())
     return llvm::createStringError(llvm::errc::invalid_argument, problems);
+  settings.check = check != 0;
   settings.devices = static_cast<unsigned>(devices);
   settings.run.threads = static_cast<unsigned>(threads);
   return settings;

@@ -17,6 +17,7 @@ namespace gfx950emu::hip {
 struct Settings {
   unsigned devices = 1;
   RunOptions run;
+  bool check = false;
 };
 
 /// Reads a variable; null when it is unset.

@@ -25,6 +25,9 @@
  *   GFX950EMU_DEVICES           1..64 emulated devices, default 1
  *   GFX950EMU_THREADS           0..1024 CPU threads a dispatch, default 0 = one a core
  *   GFX950EMU_SEED              workgroup and wave order, default 0 = ascending
+ *   GFX950EMU_CHECK             1: run every launch under the checker, default 0; findings go to
+ *                               stderr and fail the launch with hipErrorLaunchFailure. Memory of
+ *                               hipMalloc is undefined until a copy, a fill or a kernel wrote it
  *   GFX950EMU_MAX_INSTRUCTIONS  1.. wave instructions a dispatch, default 100000000000
  *
  *===------------------------------------------------------------------------===*/
