@@ -160,6 +160,44 @@ TEST_F(Command, FilesAndObjects) {
   EXPECT_NE(outcome.output.find("gfx950"), std::string::npos) << outcome.output;
 }
 
+TEST_F(Command, CountsAndCost) {
+  write("data.bin", std::vector<unsigned>(64, 10));
+  std::string common = "run " + object +
+                       " --kernel add_constant --grid 1 --block 64 --arg buf:" + path("data.bin") +
+                       ":rw --arg i32:64 --arg i32:5";
+  Outcome outcome = run(common + " --count");
+  EXPECT_EQ(outcome.exitCode, 0) << outcome.output;
+  EXPECT_NE(outcome.output.find("VMEM store"), std::string::npos) << outcome.output;
+  EXPECT_NE(outcome.output.find("2 read, 2 written, 2 in all"), std::string::npos)
+      << outcome.output;
+  EXPECT_EQ(outcome.output.find("estimate"), std::string::npos);
+  outcome = run(common + " --cost");
+  EXPECT_EQ(outcome.exitCode, 0) << outcome.output;
+  EXPECT_NE(outcome.output.find("estimate by a stated model"), std::string::npos);
+  EXPECT_NE(outcome.output.find("(binding)"), std::string::npos);
+  EXPECT_EQ(outcome.output.find("VMEM store"), std::string::npos);
+  outcome = run(common + " --count --cost --json");
+  EXPECT_EQ(outcome.exitCode, 0) << outcome.output;
+  EXPECT_EQ(outcome.output.front(), '{') << "nothing but JSON";
+  EXPECT_NE(outcome.output.find("\"lines_written\": 2"), std::string::npos) << outcome.output;
+  EXPECT_NE(outcome.output.find("\"cycles_per_cu\""), std::string::npos);
+  EXPECT_EQ(read<unsigned>("data.bin"), std::vector<unsigned>(64, 25)) << "three runs";
+  EXPECT_EQ(run(common + " --json").exitCode, 2);
+}
+
+TEST_F(Command, Audit) {
+  Outcome outcome = run("audit " + object + " --kernel vector_add");
+  EXPECT_EQ(outcome.exitCode, 0) << outcome.output;
+  EXPECT_EQ(outcome.output, "vector_add: nothing open\n");
+  outcome = run("audit " + path("none.hsaco"));
+  EXPECT_EQ(outcome.exitCode, 1) << outcome.output;
+  outcome = run("audit --table");
+  EXPECT_EQ(outcome.exitCode, 0);
+  EXPECT_NE(outcome.output.find("| mfma-16bit |"), std::string::npos) << outcome.output;
+  EXPECT_EQ(run("audit").exitCode, 2);
+  EXPECT_EQ(run("audit --table " + object).exitCode, 2);
+}
+
 TEST_F(Command, Disassembly) {
   Outcome outcome = run("disasm " + object + " --kernel at_most_64");
   EXPECT_EQ(outcome.exitCode, 0) << outcome.output;

@@ -23,6 +23,7 @@ inline constexpr int exitFile = 1;   ///< a file cannot be read or written
 inline constexpr int exitUsage = 2;  ///< bad command line, or it does not fit the kernel
 inline constexpr int exitObject = 3; ///< not a gfx950 code object that can be loaded
 inline constexpr int exitFault = 4;  ///< the kernel faulted; no file is written
+inline constexpr int exitOpen = 5;   ///< audit: the file uses semantics that are open
 
 struct RunCommand {
   std::string object;
@@ -32,6 +33,9 @@ struct RunCommand {
   uint32_t sharedBytes = 0;
   std::vector<std::string> args;
   bool once = false;
+  bool count = false; ///< print what was executed
+  bool cost = false;  ///< print an estimate of cycles
+  bool json = false;  ///< results, counts and estimate as one JSON object, in place of text
   RunOptions options;
 };
 int runKernel(const RunCommand &command);
@@ -41,6 +45,14 @@ struct DisasmCommand {
   std::string kernel; ///< empty = all
 };
 int runDisasm(const DisasmCommand &command);
+
+struct AuditCommand {
+  std::string object;
+  std::string kernel; ///< empty = all
+  bool json = false;
+  bool table = false; ///< print the table of open semantics; no object
+};
+int runAudit(const AuditCommand &command);
 
 /// "X[,Y[,Z]]" of positive numbers; a missing extent is 1.
 llvm::Expected<std::array<uint32_t, 3>> parseExtents(llvm::StringRef option, llvm::StringRef text);

@@ -2,8 +2,14 @@
 
 #include "tools/gfx950emu/cli/Arguments.h"
 #include "tools/gfx950emu/cli/Commands.h"
+#include "tools/gfx950emu/count/Cost.h"
+#include "tools/gfx950emu/count/Counter.h"
 
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
+
+#include <optional>
 
 namespace gfx950emu::cli {
 
@@ -17,11 +23,25 @@ llvm::Error writeBuffer(const std::string &file, llvm::ArrayRef<uint8_t> content
   return error ? llvm::createFileError(file, std::move(error)) : llvm::Error::success();
 }
 
-void printUnwritten(const std::vector<std::pair<uint64_t, uint64_t>> &ranges) {
-  constexpr size_t shown = 8;
+using Ranges = std::vector<std::pair<uint64_t, uint64_t>>;
+
+uint64_t totalBytes(const Ranges &ranges) {
   uint64_t total = 0;
   for (auto [begin, end] : ranges)
     total += end - begin;
+  return total;
+}
+
+/// A buffer that the run gave back.
+struct Result {
+  std::string file;
+  uint64_t bytes = 0;
+  std::optional<Ranges> unwritten; ///< when it was looked for
+};
+
+void printUnwritten(const Ranges &ranges) {
+  constexpr size_t shown = 8;
+  uint64_t total = totalBytes(ranges);
   if (total == 0) {
     llvm::outs() << ", all written";
     return;
@@ -31,6 +51,56 @@ void printUnwritten(const std::vector<std::pair<uint64_t, uint64_t>> &ranges) {
     llvm::outs() << " [" << ranges[i].first << ", " << ranges[i].second << ')';
   if (ranges.size() > shown)
     llvm::outs() << " and " << ranges.size() - shown << " more ranges";
+}
+
+/// What a run is reported with; counts are null unless they were asked for.
+struct Report {
+  const RunCommand &command;
+  const Dispatch &dispatch;
+  RunStats stats;
+  const count::Counts *counts = nullptr;
+  std::vector<Result> results;
+
+  count::Cost cost() const {
+    return count::estimateCost(*counts, *dispatch.kernel, dispatch.dynamicLdsBytes);
+  }
+  void print() const;
+  void printJson() const;
+};
+
+void Report::print() const {
+  llvm::outs() << command.kernel << ": " << stats.waves << " waves, " << stats.instructions
+               << " wave instructions, " << stats.globalBytesRead << " bytes read, "
+               << stats.globalBytesWritten << " bytes written\n";
+  for (const Result &result : results) {
+    llvm::outs() << result.file << ": " << result.bytes << " bytes";
+    if (result.unwritten)
+      printUnwritten(*result.unwritten);
+    llvm::outs() << '\n';
+  }
+  if (command.count)
+    count::printTable(*counts, llvm::outs());
+  if (command.cost)
+    count::printCost(cost(), llvm::outs());
+}
+
+void Report::printJson() const {
+  llvm::json::Array buffers;
+  for (const Result &result : results) {
+    llvm::json::Object buffer{{"file", result.file}, {"bytes", result.bytes}};
+    if (result.unwritten)
+      buffer["never_written"] = totalBytes(*result.unwritten);
+    buffers.push_back(std::move(buffer));
+  }
+  llvm::json::Object all{{"kernel", command.kernel},
+                         {"waves", stats.waves},
+                         {"instructions", stats.instructions},
+                         {"buffers", std::move(buffers)}};
+  if (command.count)
+    all["counts"] = count::toJson(*counts);
+  if (command.cost)
+    all["cost"] = count::toJson(cost());
+  llvm::outs() << llvm::formatv("{0:2}", llvm::json::Value(std::move(all))) << '\n';
 }
 
 llvm::Error run(const RunCommand &command) {
@@ -66,12 +136,13 @@ llvm::Error run(const RunCommand &command) {
   dispatch.dynamicLdsBytes = command.sharedBytes;
   dispatch.kernarg = arguments->kernarg();
   arguments->reset(0x00);
-  llvm::Expected<RunStats> stats = gfx950emu::run(dispatch, memory, command.options);
+  count::Counter counter;
+  RunOptions options = command.options;
+  if (command.count || command.cost)
+    options.observer = &counter;
+  llvm::Expected<RunStats> stats = gfx950emu::run(dispatch, memory, options);
   if (!stats)
     return stats.takeError();
-  llvm::outs() << command.kernel << ": " << stats->waves << " waves, " << stats->instructions
-               << " wave instructions, " << stats->globalBytesRead << " bytes read, "
-               << stats->globalBytesWritten << " bytes written\n";
 
   // The files hold the first run. What it wrote and what it found there only a second run on
   // another fill can tell apart.
@@ -86,18 +157,26 @@ llvm::Error run(const RunCommand &command) {
         !second)
       return second.takeError();
   }
+  Report report{command,
+                dispatch,
+                *stats,
+                counter.results().empty() ? nullptr : &counter.results().front(),
+                {}};
   size_t index = 0;
   for (const Arguments::Buffer &buffer : arguments->buffers()) {
     if (buffer.spec.kind == ArgSpec::Kind::Input)
       continue;
-    const std::vector<uint8_t> &result = results[index++];
-    if (llvm::Error error = writeBuffer(buffer.spec.file, result))
+    const std::vector<uint8_t> &contents = results[index++];
+    if (llvm::Error error = writeBuffer(buffer.spec.file, contents))
       return error;
-    llvm::outs() << buffer.spec.file << ": " << buffer.bytes << " bytes";
+    Result &result = report.results.emplace_back(Result{buffer.spec.file, buffer.bytes, {}});
     if (check && buffer.spec.kind == ArgSpec::Kind::Output)
-      printUnwritten(unwrittenRanges(result, {buffer.data, buffer.bytes}));
-    llvm::outs() << '\n';
+      result.unwritten = unwrittenRanges(contents, {buffer.data, buffer.bytes});
   }
+  if (command.json)
+    report.printJson();
+  else
+    report.print();
   return llvm::Error::success();
 }
 

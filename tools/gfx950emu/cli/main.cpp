@@ -17,7 +17,7 @@ int parseAndRun(int argc, char **argv) {
   app.require_subcommand(1);
   app.footer("Exit codes: 0 done, 1 a file cannot be read or written, 2 the command line is wrong "
              "or does not fit the kernel,\n3 not a gfx950 code object that can be loaded, 4 the "
-             "kernel faulted (no file is written).");
+             "kernel faulted (no file is written), 5 audit found semantics that are open.");
   int result = exitDone;
 
   RunCommand run;
@@ -40,7 +40,17 @@ int parseAndRun(int argc, char **argv) {
       ->add_option("--max-instructions", run.options.maxInstructions,
                    "Wave instructions until the kernel counts as stuck")
       ->check(CLI::PositiveNumber);
-  runCommand->callback([&] { result = runKernel(run); });
+  CLI::Option *count = runCommand->add_flag(
+      "--count", run.count,
+      "Print instructions by class and opcode, lanes, bytes, lines, LDS conflicts, MFMA passes");
+  CLI::Option *cost = runCommand->add_flag(
+      "--cost", run.cost, "Print an estimate of cycles by a stated model, limit by limit");
+  runCommand->add_flag("--json", run.json, "With --count or --cost: print one JSON object only");
+  runCommand->callback([&] {
+    if (run.json && !*count && !*cost)
+      throw CLI::RequiresError("--json", "--count or --cost");
+    result = runKernel(run);
+  });
 
   DisasmCommand disasm;
   CLI::App *disasmCommand =
@@ -48,6 +58,21 @@ int parseAndRun(int argc, char **argv) {
   disasmCommand->add_option("object", disasm.object, "Code object (.hsaco)")->required();
   disasmCommand->add_option("--kernel", disasm.kernel, "Only this kernel");
   disasmCommand->callback([&] { result = runDisasm(disasm); });
+
+  AuditCommand audit;
+  CLI::App *auditCommand = app.add_subcommand(
+      "audit", "List instructions whose semantics public sources leave open, and the guess taken");
+  CLI::Option *object = auditCommand->add_option("object", audit.object, "Code object (.hsaco)");
+  auditCommand->add_option("--kernel", audit.kernel, "Only this kernel");
+  auditCommand->add_flag("--json", audit.json, "Print JSON");
+  CLI::Option *table = auditCommand->add_flag("--table", audit.table,
+                                              "Print the whole table as Markdown; no object");
+  table->excludes(object);
+  auditCommand->callback([&] {
+    if (!*object && !*table)
+      throw CLI::RequiredError("object");
+    result = runAudit(audit);
+  });
 
   try {
     app.parse(argc, argv);

@@ -86,7 +86,9 @@ void printTable(const Counts &counts, raw_ostream &os) {
   for (unsigned i = 0; i < instClasses; ++i)
     if (counts.classes[i].instructions)
       printRow(os, className(InstClass(i)), counts.classes[i]);
-  printRow(os, "all", counts.total);
+  InstCounts all = counts.total;
+  all.lanes = 0; // a mean over instructions with and without lanes says nothing
+  printRow(os, "all", all);
 
   printHead(os, "opcode");
   std::vector<std::pair<StringRef, const InstCounts *>> rows;
