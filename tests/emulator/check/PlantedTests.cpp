@@ -194,5 +194,19 @@ const Planted waits[] = {
 };
 PLANTED_FAULTS(Waits, waits);
 
+/// Loads return in order, so a load may follow another into the same register.
+TEST(WaitExact, LoadsOverLoads) {
+  EXPECT_EQ(check("global_load_dword v2, v1, s[4:5]\n global_load_dword v2, v1, s[4:5] offset:4\n"
+                  "s_waitcnt vmcnt(0)\n v_add_u32_e32 v3, v2, v0")
+                .text(),
+            "silent");
+  // Not so with another unit.
+  Outcome mixed = check("ds_write_b32 v1, v0\n global_load_dword v2, v1, s[4:5]\n"
+                        "ds_read_b32 v2, v1\n s_waitcnt vmcnt(0) lgkmcnt(0)",
+                        {.ldsBytes = 256});
+  ASSERT_EQ(mixed.findings.size(), 1u) << mixed.text();
+  EXPECT_EQ(mixed.findings[0].kind, CheckKind::WaitCount);
+}
+
 } // namespace
 } // namespace gfx950emu::check::test

@@ -88,9 +88,9 @@ public:
     ++current;
     Uses uses = usesOf(wave, *in);
     for (const Use &use : uses.reads)
-      check(wave, in, state, use.reg, "reads");
+      check(wave, in, state, use.reg, /*writes=*/false);
     for (const Use &use : uses.writes)
-      check(wave, in, state, use.reg, "overwrites");
+      check(wave, in, state, use.reg, /*writes=*/true);
     count(state, in, uses);
     return true;
   }
@@ -118,18 +118,22 @@ public:
   }
 
 private:
-  void check(Wave &wave, const Inst *in, const WaveState &state, Operand reg, const char *does) {
-    auto look = [&](const Counter &counter, const char *name) {
+  void check(Wave &wave, const Inst *in, const WaveState &state, Operand reg, bool writes) {
+    constexpr uint32_t segmentFlat = 0;
+    Family family = in->op->family;
+    bool vectorMemory =
+        family == Family::Mubuf || (family == Family::Flat && in->extra != segmentFlat);
+    // What counts in order also writes in order.
+    auto look = [&](const Counter &counter, const char *name, bool sameOrder) {
+      bool allOrdered = std::all_of(counter.queue.begin(), counter.queue.end(),
+                                    [](const Pending &p) { return p.ordered; });
       for (size_t i = 0; i < counter.queue.size(); ++i) {
         const Pending &p = counter.queue[i];
-        if (!p.result.present() || !overlaps(p.result, reg))
+        if (!p.result.present() || !overlaps(p.result, reg) || (writes && sameOrder && p.ordered))
           continue;
-        size_t allowed = p.ordered ? counter.queue.size() - 1 - i : 0;
-        for (const Pending &other : counter.queue)
-          if (!other.ordered)
-            allowed = 0;
+        size_t allowed = allOrdered ? counter.queue.size() - 1 - i : 0;
         context.report(CheckKind::WaitCount, wave, in, -1, [&] {
-          return std::string(does) + " " + registerName(reg) + ", which " +
+          return std::string(writes ? "overwrites " : "reads ") + registerName(reg) + ", which " +
                  describe(*wave.program, p.in) +
                  " may not have delivered yet: expected s_waitcnt " + name + "(" +
                  std::to_string(allowed) + ") or less in between";
@@ -137,8 +141,8 @@ private:
         return;
       }
     };
-    look(state.vm, "vmcnt");
-    look(state.lgkm, "lgkmcnt");
+    look(state.vm, "vmcnt", vectorMemory);
+    look(state.lgkm, "lgkmcnt", family == Family::Ds);
   }
 
   void count(WaveState &state, const Inst *in, const Uses &uses) {
