@@ -78,6 +78,14 @@ TEST(Cost, Valu) {
   EXPECT_DOUBLE_EQ(cost.microseconds, 0.3);
 }
 
+TEST(Cost, LaneSwapsTakeTwice) {
+  Counts c = evenCounts();
+  add(c, InstClass::Valu, {.instructions = 1024 * 100});
+  c.opcodes["v_permlane32_swap_b32"].instructions = 1024 * 30;
+  Cost cost = count::estimateCost(c, kernelWith(64), 0);
+  EXPECT_DOUBLE_EQ(limit(cost, "VALU"), 70 * 4 + 30 * 8);
+}
+
 TEST(Cost, MfmaPeakIsTheVendors) {
   // 16x16x32 f16 for a second on all SIMDs: 2.5 PFLOP/s.
   Counts c = evenCounts();

@@ -96,6 +96,30 @@ TEST(Count, StoresAndAtomics) {
   EXPECT_EQ(c.linesTouched, 9u);
 }
 
+TEST(Count, BufferLoadIsOneAccess) {
+  // A raw resource of 64 KiB at the buffer.
+  Counted r = runCounted(std::string(prologue) + "s_mov_b32 s6, 0x10000\n"
+                                                 "s_mov_b32 s7, 0x27000\n"
+                                                 "v_lshlrev_b32_e32 v2, 2, v1\n"
+                                                 "buffer_load_dwordx4 v[4:7], v2, s[4:7], 0 "
+                                                 "offen\n");
+  EXPECT_EQ(r.counts.of(InstClass::VmemLoad).memoryAccesses, 1u);
+  EXPECT_EQ(r.counts.of(InstClass::VmemLoad).lines, 8u);
+  EXPECT_EQ(r.counts.of(Space::Global).read, 1024u);
+}
+
+TEST(Count, LdsDmaReadsGlobalAndWritesLds) {
+  Counted r = runCounted(std::string(prologue) + "s_mov_b32 m0, 0\n"
+                                                 "global_load_lds_dword v1, s[4:5]\n",
+                         {.ldsBytes = 256});
+  EXPECT_EQ(r.counts.of(InstClass::VmemLoad).instructions, 1u);
+  EXPECT_EQ(r.counts.of(InstClass::VmemLoad).lines, 2u);
+  EXPECT_EQ(r.counts.of(Space::Global).read, 256u);
+  EXPECT_EQ(r.counts.of(Space::Lds).written, 256u);
+  EXPECT_EQ(r.counts.total.ldsPhases32, 0u) << "no rule is published";
+  EXPECT_EQ(r.counts.linesWritten, 0u);
+}
+
 TEST(Count, LoopsAndLongestWave) {
   // Wave 0 goes round 10 times, wave 1 20 times.
   Counted r = runCounted("v_readfirstlane_b32 s4, v0\n"

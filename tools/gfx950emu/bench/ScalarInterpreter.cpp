@@ -128,18 +128,24 @@ uint64_t ScalarInterpreter::address(const Inst &in, unsigned lane) const {
 }
 
 void ScalarInterpreter::matrix(const Inst &in) {
-  auto half = [&](Operand op, unsigned lane, unsigned element) {
-    uint32_t pair = vgpr[op.index + element / 2][lane];
-    return float(bit_cast<_Float16>(uint16_t(pair >> element % 2 * 16)));
-  };
+  // Lane l holds k = 8 * (l / 16) + e of row (column) l % 16, two elements a register.
+  float a[16][32], b[16][32];
+  for (unsigned lane = 0; lane < waveSize; ++lane)
+    for (unsigned e = 0; e < 8; ++e) {
+      auto half = [&](Operand op) {
+        uint32_t pair = vgpr[op.index + e / 2][lane];
+        return float(bit_cast<_Float16>(uint16_t(pair >> e % 2 * 16)));
+      };
+      a[lane % 16][lane / 16 * 8 + e] = half(in.src[0]);
+      b[lane % 16][lane / 16 * 8 + e] = half(in.src[1]);
+    }
   float result[4][waveSize];
   for (unsigned lane = 0; lane < waveSize; ++lane)
     for (unsigned r = 0; r < 4; ++r) {
-      unsigned row = 4 * (lane / 16) + r, column = lane % 16;
+      const float *row = a[4 * (lane / 16) + r], *column = b[lane % 16];
       float sum = bit_cast<float>(vgpr[in.src[2].index + r][lane]);
       for (unsigned k = 0; k < 32; ++k)
-        sum = __builtin_fmaf(half(in.src[0], k / 8 * 16 + row, k % 8),
-                             half(in.src[1], k / 8 * 16 + column, k % 8), sum);
+        sum = __builtin_fmaf(row[k], column[k], sum);
       result[r][lane] = sum;
     }
   for (unsigned r = 0; r < 4; ++r)

@@ -70,7 +70,11 @@ Cost estimateCost(const Counts &counts, const KernelInfo &kernel, uint64_t dynam
   auto add = [&](const char *name, const char *what, double cycles) {
     cost.limits.push_back({name, what, cycles, false});
   };
-  double valu = number(InstClass::Valu) * m.valuCycles +
+  double swaps = 0; // counted under VALU
+  for (const char *name : {"v_permlane16_swap_b32", "v_permlane32_swap_b32"})
+    if (auto it = counts.opcodes.find(name); it != counts.opcodes.end())
+      swaps += double(it->second.instructions);
+  double valu = (number(InstClass::Valu) - swaps) * m.valuCycles + swaps * m.permlaneSwapCycles +
                 number(InstClass::QuarterRate) * m.quarterRateCycles +
                 number(InstClass::Transcendental) * m.transcendentalCycles;
   add("VALU", "cycles of VALU instructions over the SIMDs used", valu * share / cost.simdsUsed);

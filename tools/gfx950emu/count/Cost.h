@@ -4,7 +4,8 @@
 // compute unit or for the part of the device that is shared. The greatest is binding and
 // is the estimate, as if all others overlapped with it completely; latencies of memory and
 // of dependent instructions are not in the model, so real times are longer. The counts of
-// a dispatch are taken as spread evenly over its workgroups.
+// a dispatch are taken as spread evenly over its workgroups. Not in the LDS limit, for want
+// of a published rate: permutes and swizzles through the LDS unit, LDS DMA, flat accesses.
 //
 //===------------------------------------------------------------------------===//
 #ifndef GFX950EMU_COUNT_COST_H
