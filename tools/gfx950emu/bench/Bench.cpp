@@ -1,7 +1,9 @@
 //===- Bench.cpp - wave instructions a second, beside a scalar loop ------------------===//
 //
-// Each kernel runs in both interpreters on one core, after both have been shown to leave
-// the same bytes in memory. "ratio" is the emulator's rate over the scalar loop's.
+// Each kernel runs in the emulator and in both compilations of the scalar loop on one
+// core, after all have been shown to leave the same bytes in memory. "ratio" is the
+// emulator's rate over that of the scalar loop for any x86-64, "ratio_fma" over that of
+// the scalar loop with the machine's fused multiply-add and f16 conversion.
 //
 //===------------------------------------------------------------------------===//
 
@@ -19,6 +21,7 @@
 #include <ctime>
 #include <map>
 #include <string>
+#include <vector>
 
 using namespace gfx950emu;
 
@@ -27,7 +30,7 @@ namespace {
 constexpr uint32_t workgroups = 4;
 constexpr size_t bufferBytes = workgroups * waveSize * 4;
 
-/// The code object, a buffer and both interpreters of one kernel.
+/// The code object, a buffer and the interpreters of one kernel.
 class Subject {
 public:
   static llvm::Expected<std::unique_ptr<Subject>> create(llvm::ArrayRef<uint8_t> image,
@@ -44,12 +47,14 @@ public:
     if (!s->buffer)
       return llvm::createStringError("no memory");
     s->argument = reinterpret_cast<uint64_t>(s->buffer);
-    auto scalar = bench::ScalarInterpreter::create(*s->object, *s->kernel);
-    if (!scalar)
-      return scalar.takeError();
-    s->scalar = std::move(*scalar);
-    if (llvm::Error error = s->compare())
-      return std::move(error);
+    for (auto create : {bench::createScalar, bench::createScalarFma}) {
+      auto scalar = create(*s->object, *s->kernel);
+      if (!scalar)
+        return scalar.takeError();
+      s->scalars.push_back(std::move(*scalar));
+      if (llvm::Error error = s->compare(s->scalars.size() - 1))
+        return std::move(error);
+    }
     return s;
   }
 
@@ -67,22 +72,23 @@ public:
       return stats.takeError();
     return stats->instructions;
   }
-  uint64_t interpret() {
+  /// `which`: 0 for any x86-64, 1 with fused multiply-add.
+  uint64_t interpret(size_t which) {
     uint64_t executed = 0;
     for (uint32_t group = 0; group < workgroups; ++group)
-      executed += scalar->run(group, &argument);
+      executed += scalars[which]->run(group, &argument);
     return executed;
   }
 
-  double scalarRate = 0; ///< wave instructions a second
+  double scalarRate[2] = {}; ///< wave instructions a second; 0 until measured
 
 private:
   Subject() = default;
 
   /// Same instructions executed, same bytes written.
-  llvm::Error compare() {
+  llvm::Error compare(size_t which) {
     memset(buffer, 0, bufferBytes);
-    uint64_t expected = interpret();
+    uint64_t expected = interpret(which);
     std::string bytes(reinterpret_cast<char *>(buffer), bufferBytes);
     memset(buffer, 0, bufferBytes);
     llvm::Expected<uint64_t> found = emulate();
@@ -91,7 +97,7 @@ private:
     if (*found != expected || memcmp(buffer, bytes.data(), bufferBytes) != 0 ||
         bytes.find_first_not_of('\0') == std::string::npos)
       return llvm::createStringError("kernel " + kernel->name +
-                                     ": the two interpreters do not agree");
+                                     ": emulator and scalar loop do not agree");
     return llvm::Error::success();
   }
 
@@ -100,7 +106,7 @@ private:
   const KernelInfo *kernel = nullptr;
   uint8_t *buffer = nullptr;
   uint64_t argument = 0;
-  std::unique_ptr<bench::ScalarInterpreter> scalar;
+  std::vector<std::unique_ptr<bench::ScalarInterpreter>> scalars;
 };
 
 double cpuSeconds() {
@@ -113,12 +119,12 @@ void reportRate(benchmark::State &state, uint64_t executed) {
   state.counters["wave_inst/s"] = benchmark::Counter(double(executed), benchmark::Counter::kIsRate);
 }
 
-void runScalar(benchmark::State &state, Subject &subject) {
+void runScalar(benchmark::State &state, Subject &subject, size_t which) {
   uint64_t executed = 0;
   double start = cpuSeconds();
   for (auto _ : state)
-    executed += subject.interpret();
-  subject.scalarRate = double(executed) / (cpuSeconds() - start);
+    executed += subject.interpret(which);
+  subject.scalarRate[which] = double(executed) / (cpuSeconds() - start);
   reportRate(state, executed);
 }
 
@@ -135,9 +141,11 @@ void runEmulator(benchmark::State &state, Subject &subject) {
   }
   double rate = double(executed) / (cpuSeconds() - start);
   reportRate(state, executed);
-  // Absent when a filter left the scalar loop out.
-  if (subject.scalarRate > 0)
-    state.counters["ratio"] = rate / subject.scalarRate;
+  // Absent when a filter left the scalar loops out.
+  if (subject.scalarRate[0] > 0)
+    state.counters["ratio"] = rate / subject.scalarRate[0];
+  if (subject.scalarRate[1] > 0)
+    state.counters["ratio_fma"] = rate / subject.scalarRate[1];
   state.SetLabel(simdLevelName(hostSimdLevel()).str());
 }
 
@@ -162,7 +170,9 @@ int main(int argc, char **argv) {
     }
     Subject &s = *(subjects[name] = std::move(*subject));
     benchmark::RegisterBenchmark((name + "/scalar").c_str(),
-                                 [&s](benchmark::State &state) { runScalar(state, s); });
+                                 [&s](benchmark::State &state) { runScalar(state, s, 0); });
+    benchmark::RegisterBenchmark((name + "/scalar_fma").c_str(),
+                                 [&s](benchmark::State &state) { runScalar(state, s, 1); });
     benchmark::RegisterBenchmark((name + "/emulator").c_str(),
                                  [&s](benchmark::State &state) { runEmulator(state, s); });
   }

@@ -1,18 +1,27 @@
 //===- ScalarInterpreter.cpp ---------------------------------------------------===//
+//
+// Compiled twice; BENCH_CREATE names the function that this compilation defines.
+//
+//===------------------------------------------------------------------------===//
 
 #include "tools/gfx950emu/bench/ScalarInterpreter.h"
+
+#include "tools/gfx950emu/core/Program.h"
 
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/ADT/bit.h"
 
 #include <algorithm>
 #include <cstring>
+#include <vector>
 
 using namespace llvm;
 
 namespace gfx950emu::bench {
 
-enum class ScalarInterpreter::Op : uint8_t {
+namespace {
+
+enum class Op : uint8_t {
   LoadScalar2,
   MoveImmediate,
   ShiftLeft,
@@ -46,7 +55,28 @@ enum class ScalarInterpreter::Op : uint8_t {
   Count,
 };
 
-bool ScalarInterpreter::lookUp(StringRef mnemonic, Op &op) {
+class Interpreter : public ScalarInterpreter {
+public:
+  static Expected<std::unique_ptr<ScalarInterpreter>> create(const CodeObject &object,
+                                                             const KernelInfo &kernel);
+  uint64_t run(uint32_t workgroup, const void *kernarg) override;
+
+private:
+  uint32_t read(Operand op, unsigned lane) const;
+  float readFloat(Operand op, unsigned lane) const;
+  template <class F> void forEachLane(const Inst &in, F compute);
+  uint64_t address(const Inst &in, unsigned lane) const;
+  void matrix(const Inst &in);
+
+  const DecodedProgram *program = nullptr;
+  const Inst *entry = nullptr;
+  std::vector<Op> ops; ///< by instruction index
+  uint32_t sgpr[SgprFileSize] = {};
+  uint32_t vgpr[32][waveSize] = {};
+  uint8_t lds[1024] = {};
+};
+
+bool lookUp(StringRef mnemonic, Op &op) {
   op = StringSwitch<Op>(mnemonic)
            .Case("s_load_dwordx2", Op::LoadScalar2)
            .Case("s_movk_i32", Op::MoveImmediate)
@@ -83,9 +113,9 @@ bool ScalarInterpreter::lookUp(StringRef mnemonic, Op &op) {
   return op != Op::Count;
 }
 
-Expected<std::unique_ptr<ScalarInterpreter>> ScalarInterpreter::create(const CodeObject &object,
-                                                                       const KernelInfo &kernel) {
-  std::unique_ptr<ScalarInterpreter> result(new ScalarInterpreter);
+Expected<std::unique_ptr<ScalarInterpreter>> Interpreter::create(const CodeObject &object,
+                                                                 const KernelInfo &kernel) {
+  auto result = std::make_unique<Interpreter>();
   result->program = &object.program();
   result->entry = result->program->at(kernel.entry);
   for (const Inst &in : result->program->instructions()) {
@@ -98,10 +128,10 @@ Expected<std::unique_ptr<ScalarInterpreter>> ScalarInterpreter::create(const Cod
                                result->program->text(&in) + "'");
     result->ops.push_back(op);
   }
-  return result;
+  return std::unique_ptr<ScalarInterpreter>(std::move(result));
 }
 
-uint32_t ScalarInterpreter::read(Operand op, unsigned lane) const {
+uint32_t Interpreter::read(Operand op, unsigned lane) const {
   switch (op.bank) {
   case BankVgpr:
     return vgpr[op.index][lane];
@@ -112,22 +142,22 @@ uint32_t ScalarInterpreter::read(Operand op, unsigned lane) const {
   }
 }
 
-float ScalarInterpreter::readFloat(Operand op, unsigned lane) const {
+float Interpreter::readFloat(Operand op, unsigned lane) const {
   return bit_cast<float>(read(op, lane));
 }
 
-template <class F> void ScalarInterpreter::forEachLane(const Inst &in, F compute) {
+template <class F> void Interpreter::forEachLane(const Inst &in, F compute) {
   for (unsigned lane = 0; lane < waveSize; ++lane)
     if (sgpr[SgprExec + lane / 32] >> lane % 32 & 1)
       vgpr[in.dst.index][lane] = compute(lane);
 }
 
-uint64_t ScalarInterpreter::address(const Inst &in, unsigned lane) const {
+uint64_t Interpreter::address(const Inst &in, unsigned lane) const {
   return (sgpr[in.smask.index] | uint64_t(sgpr[in.smask.index + 1]) << 32) + read(in.src[0], lane) +
          uint64_t(int64_t(in.imm));
 }
 
-void ScalarInterpreter::matrix(const Inst &in) {
+void Interpreter::matrix(const Inst &in) {
   // Lane l holds k = 8 * (l / 16) + e of row (column) l % 16, two elements a register.
   float a[16][32], b[16][32];
   for (unsigned lane = 0; lane < waveSize; ++lane)
@@ -153,7 +183,7 @@ void ScalarInterpreter::matrix(const Inst &in) {
       vgpr[in.dst.index + r][lane] = bit_cast<uint32_t>(result[r][lane]);
 }
 
-uint64_t ScalarInterpreter::run(uint32_t workgroup, const void *kernarg) {
+uint64_t Interpreter::run(uint32_t workgroup, const void *kernarg) {
   uint64_t executed = 0;
   uint64_t kernargAddress = reinterpret_cast<uint64_t>(kernarg);
   memcpy(sgpr, &kernargAddress, 8);
@@ -291,6 +321,13 @@ uint64_t ScalarInterpreter::run(uint32_t workgroup, const void *kernarg) {
       return executed; // create() lets no such instruction in
     }
   }
+}
+
+} // namespace
+
+Expected<std::unique_ptr<ScalarInterpreter>> BENCH_CREATE(const CodeObject &object,
+                                                          const KernelInfo &kernel) {
+  return Interpreter::create(object, kernel);
 }
 
 } // namespace gfx950emu::bench

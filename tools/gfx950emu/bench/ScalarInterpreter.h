@@ -9,43 +9,29 @@
 #define GFX950EMU_BENCH_SCALARINTERPRETER_H
 
 #include "tools/gfx950emu/core/Emulator.h"
-#include "tools/gfx950emu/core/Program.h"
 
 #include "llvm/Support/Error.h"
 
 #include <cstdint>
 #include <memory>
-#include <vector>
 
 namespace gfx950emu::bench {
 
 class ScalarInterpreter {
 public:
-  /// Fails on a kernel that has other instructions than those known here.
-  static llvm::Expected<std::unique_ptr<ScalarInterpreter>> create(const CodeObject &object,
-                                                                   const KernelInfo &kernel);
-
+  virtual ~ScalarInterpreter() = default;
   /// Run one workgroup of one wave; returns the instructions executed.
-  uint64_t run(uint32_t workgroup, const void *kernarg);
-
-private:
-  enum class Op : uint8_t;
-  ScalarInterpreter() = default;
-  static bool lookUp(llvm::StringRef mnemonic, Op &op);
-
-  uint32_t read(Operand op, unsigned lane) const;
-  float readFloat(Operand op, unsigned lane) const;
-  template <class F> void forEachLane(const Inst &in, F compute);
-  uint64_t address(const Inst &in, unsigned lane) const;
-  void matrix(const Inst &in);
-
-  const DecodedProgram *program = nullptr;
-  const Inst *entry = nullptr;
-  std::vector<Op> ops; ///< by instruction index
-  uint32_t sgpr[SgprFileSize] = {};
-  uint32_t vgpr[32][waveSize] = {};
-  uint8_t lds[1024] = {};
+  virtual uint64_t run(uint32_t workgroup, const void *kernarg) = 0;
 };
+
+/// The two compilations of the same source. Both fail on a kernel that has other instructions than
+/// those known here.
+/// For any x86-64, as the rest of the program.
+llvm::Expected<std::unique_ptr<ScalarInterpreter>> createScalar(const CodeObject &object,
+                                                                const KernelInfo &kernel);
+/// With the machine's scalar fused multiply-add and f16 conversion.
+llvm::Expected<std::unique_ptr<ScalarInterpreter>> createScalarFma(const CodeObject &object,
+                                                                   const KernelInfo &kernel);
 
 } // namespace gfx950emu::bench
 
