@@ -7,6 +7,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/GlobPattern.h"
 
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -27,8 +28,10 @@ const std::vector<GlobPattern> &patterns() {
   static const std::vector<GlobPattern> compiled = [] {
     constexpr size_t mostAlternatives = 64;
     std::vector<GlobPattern> result;
-    for (const OpenSemantic &row : table)
-      result.push_back(cantFail(GlobPattern::create(row.pattern, mostAlternatives)));
+    result.reserve(std::size(table));
+    transform(table, std::back_inserter(result), [](const OpenSemantic &row) {
+      return cantFail(GlobPattern::create(row.pattern, mostAlternatives));
+    });
     return result;
   }();
   return compiled;
@@ -103,6 +106,7 @@ std::vector<KernelAudit> audit(const CodeObject &object) {
     (index < inside.size() ? inside[index] : outside).add(in);
   }
   std::vector<KernelAudit> result;
+  result.reserve(inside.size() + 1);
   for (size_t i = 0; i < inside.size(); ++i)
     result.push_back({object.kernels()[i].name, inside[i].take()});
   if (std::vector<Use> rest = outside.take(); !rest.empty())

@@ -122,7 +122,7 @@ void reportRate(benchmark::State &state, uint64_t executed) {
 void runScalar(benchmark::State &state, Subject &subject, size_t which) {
   uint64_t executed = 0;
   double start = cpuSeconds();
-  for (auto _ : state)
+  while (state.KeepRunning())
     executed += subject.interpret(which);
   subject.scalarRate[which] = double(executed) / (cpuSeconds() - start);
   reportRate(state, executed);
@@ -131,7 +131,7 @@ void runScalar(benchmark::State &state, Subject &subject, size_t which) {
 void runEmulator(benchmark::State &state, Subject &subject) {
   uint64_t executed = 0;
   double start = cpuSeconds();
-  for (auto _ : state) {
+  while (state.KeepRunning()) {
     llvm::Expected<uint64_t> more = subject.emulate();
     if (!more) {
       state.SkipWithError(llvm::toString(more.takeError()).c_str());

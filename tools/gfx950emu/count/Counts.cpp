@@ -92,6 +92,7 @@ void printTable(const Counts &counts, raw_ostream &os) {
 
   printHead(os, "opcode");
   std::vector<std::pair<StringRef, const InstCounts *>> rows;
+  rows.reserve(counts.opcodes.size());
   for (const auto &[name, c] : counts.opcodes)
     rows.emplace_back(name, &c);
   llvm::sort(rows, [](const auto &a, const auto &b) {
