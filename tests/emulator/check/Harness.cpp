@@ -108,6 +108,7 @@ Outcome check(const std::string &snippet, const Setup &setup) {
   if (auto stats = run(d, memory, options); !stats)
     fail(stats.takeError());
   outcome.findings = checker.findings();
+  outcome.skippedRaceAccesses = checker.skippedRaceAccesses();
   return outcome;
 }
 

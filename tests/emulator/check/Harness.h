@@ -27,6 +27,7 @@ struct Setup {
 
 struct Outcome {
   std::vector<Finding> findings;
+  uint64_t skippedRaceAccesses = 0;
   std::string error; ///< of the assembler, the loader or the dispatch
 
   /// The only finding's message; all messages when there is not exactly one; "silent".

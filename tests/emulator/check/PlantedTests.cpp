@@ -194,6 +194,15 @@ const Planted waits[] = {
 };
 PLANTED_FAULTS(Waits, waits);
 
+/// A full history is counted, not passed over.
+TEST(RaceHistory, SaysWhatItDidNotCheck) {
+  test::Setup setup{.workgroups = 2};
+  setup.options.raceHistoryBytes = 0;
+  Outcome outcome = check("global_store_dword v1, v0, s[6:7]", setup);
+  EXPECT_EQ(outcome.text(), "silent");
+  EXPECT_EQ(outcome.skippedRaceAccesses, 128u);
+}
+
 /// Loads return in order, so a load may follow another into the same register.
 TEST(WaitExact, LoadsOverLoads) {
   EXPECT_EQ(check("global_load_dword v2, v1, s[4:5]\n global_load_dword v2, v1, s[4:5] offset:4\n"

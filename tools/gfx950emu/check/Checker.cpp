@@ -65,7 +65,7 @@ Checker::Checker(const CheckOptions &options)
 Checker::~Checker() = default;
 
 void Checker::begin(const Dispatch &, MemoryMap &) {
-  state->history = options.races ? makeGlobalHistory() : nullptr;
+  state->history = options.races ? makeGlobalHistory(options.raceHistoryBytes) : nullptr;
 }
 
 std::unique_ptr<WorkgroupObserver> Checker::workgroup(const WorkgroupInfo &info) {
@@ -86,10 +86,17 @@ std::unique_ptr<WorkgroupObserver> Checker::workgroup(const WorkgroupInfo &info)
   return group;
 }
 
-void Checker::end() { state->history.reset(); }
+void Checker::end() {
+  if (state->history)
+    skipped += skippedAccesses(*state->history);
+  state->history.reset();
+}
 
 std::vector<Finding> Checker::findings() const { return sink->list(); }
 uint64_t Checker::dropped() const { return sink->dropped(); }
-void Checker::clear() { sink->clear(); }
+void Checker::clear() {
+  sink->clear();
+  skipped = 0;
+}
 
 } // namespace gfx950emu::check

@@ -43,6 +43,9 @@ struct CheckOptions {
   /// SH_MEM_CONFIG.alignment_mode unaligned, as ROCm sets it: vector memory and wide LDS accesses
   /// need no alignment at all. Off: dwords for global, the natural rule for LDS.
   bool unalignedMode = true;
+  /// Memory for the history of global accesses (18 bytes a byte that a kernel touches). What finds
+  /// it full is not checked for races, and counted.
+  uint64_t raceHistoryBytes = uint64_t(4) << 30;
   size_t maxFindings = 100; ///< places; more are counted, not kept
 };
 
@@ -78,6 +81,8 @@ public:
   std::vector<Finding> findings() const;
   /// Places beyond maxFindings.
   uint64_t dropped() const;
+  /// Global accesses beyond CheckOptions::raceHistoryBytes, not checked for races.
+  uint64_t skippedRaceAccesses() const { return skipped; }
   void clear();
 
 private:
@@ -85,6 +90,7 @@ private:
   std::unique_ptr<Findings> sink;
   struct DispatchState;
   std::unique_ptr<DispatchState> state;
+  uint64_t skipped = 0;
 };
 
 } // namespace gfx950emu::check

@@ -33,7 +33,10 @@ std::unique_ptr<WorkgroupObserver> makeBarrierCheck(const CheckContext &context)
 
 /// Who touched which global byte during a dispatch.
 class GlobalHistory;
-std::shared_ptr<GlobalHistory> makeGlobalHistory();
+/// `bytes`: of memory that it may use.
+std::shared_ptr<GlobalHistory> makeGlobalHistory(uint64_t bytes);
+/// Accesses that found it full.
+uint64_t skippedAccesses(const GlobalHistory &history);
 std::unique_ptr<WorkgroupObserver> makeGlobalRaceCheck(const CheckContext &context,
                                                        std::shared_ptr<GlobalHistory> history);
 

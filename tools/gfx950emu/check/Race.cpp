@@ -30,11 +30,16 @@ template <class F> void forEachDword(uint64_t address, uint32_t bytes, F f) {
   }
 }
 
-std::string party(const DecodedProgram &program, const Touch &t, bool wrote, uint64_t ownGroup) {
+uint32_t numberOf(const Wave &wave, const Inst *in) {
+  return uint32_t(in - wave.program->instructions().data()) + 1;
+}
+
+std::string party(const DecodedProgram &program, const Touch &t, bool wrote, uint32_t ownGroup) {
   return std::string(t.atomic ? "the atomic "
                      : wrote  ? "the write "
                               : "the read ") +
-         describe(program, t.in) + " of wave " + std::to_string(t.wave) +
+         describe(program, program.instructions().data() + (t.instruction - 1)) + " of wave " +
+         std::to_string(t.wave) +
          (t.workgroup == ownGroup ? "" : " of workgroup #" + std::to_string(t.workgroup));
 }
 
@@ -47,13 +52,12 @@ public:
   void access(Wave &wave, const Inst *in, const Access &a) override {
     if (a.space != Space::Lds || context.group.waves == 1)
       return;
-    Touch now{in,
-              0,
-              context.group.linear,
-              epoch,
-              uint16_t(wave.indexInGroup),
-              0,
-              a.kind == AccessKind::Atomic};
+    Touch now;
+    now.instruction = numberOf(wave, in);
+    now.workgroup = uint32_t(context.group.linear);
+    now.epoch = epoch;
+    now.wave = wave.indexInGroup;
+    now.atomic = a.kind == AccessKind::Atomic;
     forEachDword(a.address, a.bytes, [&](uint64_t dword, uint8_t mask) {
       now.bytes = mask;
       touch(
@@ -62,7 +66,7 @@ public:
           [&](const Touch &earlier, bool wrote) {
             context.report(CheckKind::Race, wave, in, a.lane, [&] {
               return "LDS bytes at " + hexText(dword * 4) + " race with " +
-                     party(*wave.program, earlier, wrote, context.group.linear) +
+                     party(*wave.program, earlier, wrote, now.workgroup) +
                      ": no barrier lies between";
             });
           });
@@ -80,6 +84,8 @@ private:
 /// Shared by the workgroups of a dispatch.
 class GlobalHistory {
 public:
+  explicit GlobalHistory(uint64_t bytes) : pageLimit(bytes / sizeof(Page)) {}
+
   static constexpr unsigned shards = 64;
   struct Page {
     std::array<Cell, 64> cells; ///< 256 bytes
@@ -96,6 +102,15 @@ public:
 
   Shard &shardOf(uint64_t page) { return all[page % shards]; }
   uint64_t tick() { return ++clock; }
+  /// Whether one page more fits; counts the accesses that are passed over when not.
+  bool mayGrow() {
+    if (pages.fetch_add(1, std::memory_order_relaxed) < pageLimit)
+      return true;
+    pages.fetch_sub(1, std::memory_order_relaxed);
+    skipped.fetch_add(1, std::memory_order_relaxed);
+    return false;
+  }
+  uint64_t skippedAccesses() const { return skipped; }
 
   void synchronise(uint64_t group, uint64_t address, uint64_t time) {
     std::lock_guard lock(syncs.mutex);
@@ -121,7 +136,8 @@ public:
 private:
   std::array<Shard, shards> all;
   Syncs syncs;
-  std::atomic<uint64_t> clock{0};
+  std::atomic<uint64_t> clock{0}, pages{0}, skipped{0};
+  uint64_t pageLimit;
 };
 
 namespace {
@@ -143,8 +159,13 @@ public:
     constexpr uint32_t scopeDevice = 16; // sc1
     bool vector = a.space == Space::Global;
     bool atomic = a.kind == AccessKind::Atomic || (vector && (in->cpol & scopeDevice));
-    Touch now{in, history->tick(), context.group.linear, epoch, uint16_t(wave.indexInGroup),
-              0,  atomic};
+    Touch now;
+    now.time = history->tick();
+    now.instruction = numberOf(wave, in);
+    now.workgroup = uint32_t(context.group.linear);
+    now.epoch = epoch;
+    now.wave = wave.indexInGroup;
+    now.atomic = atomic;
     if (atomic)
       history->synchronise(now.workgroup, a.address, now.time);
     forEachDword(a.address, a.bytes, [&](uint64_t dword, uint8_t mask) {
@@ -152,8 +173,13 @@ public:
       GlobalHistory::Shard &shard = history->shardOf(dword / 64);
       std::lock_guard lock(shard.mutex);
       std::unique_ptr<GlobalHistory::Page> &page = shard.pages[dword / 64];
-      if (!page)
+      if (!page) {
+        if (!history->mayGrow()) {
+          shard.pages.erase(dword / 64);
+          return;
+        }
         page = std::make_unique<GlobalHistory::Page>();
+      }
       touch(
           page->cells[dword % 64], now, a.kind != AccessKind::Read,
           [&](const Touch &x, const Touch &y) {
@@ -164,8 +190,7 @@ public:
           [&](const Touch &earlier, bool wrote) {
             context.report(CheckKind::Race, wave, in, a.lane, [&] {
               return "global bytes at " + hexText(dword * 4) + " race with " +
-                     party(*wave.program, earlier, wrote, context.group.linear) +
-                     ": nothing orders them";
+                     party(*wave.program, earlier, wrote, now.workgroup) + ": nothing orders them";
             });
           });
     });
@@ -180,7 +205,10 @@ private:
 
 } // namespace
 
-std::shared_ptr<GlobalHistory> makeGlobalHistory() { return std::make_shared<GlobalHistory>(); }
+std::shared_ptr<GlobalHistory> makeGlobalHistory(uint64_t bytes) {
+  return std::make_shared<GlobalHistory>(bytes);
+}
+uint64_t skippedAccesses(const GlobalHistory &history) { return history.skippedAccesses(); }
 
 std::unique_ptr<WorkgroupObserver> makeLdsRaceCheck(const CheckContext &context) {
   return std::make_unique<LdsRaceCheck>(context);

@@ -1,4 +1,4 @@
-//===- Race.h - who touched a byte last ----------------------------------------------===//
+//===- Race.h - who touched a dword last ----------------------------------------------===//
 //
 // Owns the record of the accesses to one dword and the rule for two of them.
 //
@@ -12,28 +12,33 @@
 
 namespace gfx950emu::check {
 
-/// One access as the history remembers it.
+/// One access as the history remembers it; small, since there are three a dword of memory.
 struct Touch {
-  const Inst *in = nullptr;
-  uint64_t time = 0;      ///< in the dispatch
-  uint64_t workgroup = 0; ///< linear
-  uint32_t epoch = 0;     ///< barriers that the workgroup has passed
-  uint16_t wave = 0;
-  uint8_t bytes = 0; ///< a bit a byte of the dword
-  bool atomic = false;
+  uint64_t time : 48 = 0; ///< in the dispatch
+  uint64_t bytes : 4 = 0; ///< a bit a byte of the dword
+  uint64_t atomic : 1 = 0;
+  uint64_t wave : 5 = 0;
+  uint32_t instruction = 0; ///< 1 + index in the program; 0: no access
+  uint32_t workgroup = 0;   ///< linear, modulo 2^32
+  uint32_t epoch = 0;       ///< barriers that the workgroup has passed
+
+  bool sameParty(const Touch &t) const {
+    return workgroup == t.workgroup && wave == t.wave && epoch == t.epoch;
+  }
 };
+static_assert(sizeof(Touch) == 24);
 
 /// The last writer and the last two readers (of different waves) of a dword.
 struct Cell {
   Touch writer, reader, other;
 };
 
-/// Calls conflict(earlier, wrote) for earlier touches that `now` may not overlap with, then enters
+/// Calls conflict(earlier, wrote) for an earlier touch that `now` may not overlap with, then enters
 /// `now`. `ordered(earlier, now)` tells whether something makes them happen one after the other.
 template <class Ordered, class Conflict>
 void touch(Cell &cell, const Touch &now, bool writes, Ordered ordered, Conflict conflict) {
   auto clash = [&](const Touch &earlier) {
-    return earlier.in && (earlier.bytes & now.bytes) && !(earlier.atomic && now.atomic) &&
+    return earlier.instruction && (earlier.bytes & now.bytes) && !(earlier.atomic && now.atomic) &&
            !ordered(earlier, now);
   };
   if (clash(cell.writer))
@@ -42,21 +47,18 @@ void touch(Cell &cell, const Touch &now, bool writes, Ordered ordered, Conflict 
     conflict(cell.reader, false);
   else if (writes && clash(cell.other))
     conflict(cell.other, false);
-  auto sameParty = [&](const Touch &t) {
-    return t.workgroup == now.workgroup && t.wave == now.wave && t.epoch == now.epoch;
-  };
   auto enter = [&](Touch &slot) {
-    uint8_t bytes = slot.in && sameParty(slot) ? slot.bytes : 0;
-    bool atomic = bytes ? slot.atomic && now.atomic : now.atomic;
+    bool again = slot.instruction && slot.sameParty(now);
+    uint64_t bytes = again ? slot.bytes : 0, atomic = again ? slot.atomic : 1;
     slot = now;
     slot.bytes |= bytes;
-    slot.atomic = atomic;
+    slot.atomic &= atomic;
   };
   if (writes) {
     enter(cell.writer);
     return;
   }
-  if (cell.reader.in && !sameParty(cell.reader))
+  if (cell.reader.instruction && !cell.reader.sameParty(now))
     cell.other = cell.reader;
   enter(cell.reader);
 }

@@ -109,14 +109,12 @@ bool Wave::reachScratchSlow(const Inst *in, uint64_t offset, uint32_t bytes, int
   return true;
 }
 
-bool Wave::checkRegisters(const Inst *in) {
-  if (in->vgprEnd <= vgprLimit && in->agprEnd <= agprLimit) [[likely]]
-    return true;
-  fail(in, FaultKind::BadRegister, -1,
-       "names v" + std::to_string(in->vgprEnd ? in->vgprEnd - 1 : 0) + "/a" +
-           std::to_string(in->agprEnd ? in->agprEnd - 1 : 0) + ", the descriptor allocates " +
-           std::to_string(vgprLimit) + " VGPRs and " + std::to_string(agprLimit) + " AGPRs");
-  return false;
+const Inst *Wave::failRegisters(const Inst *in) {
+  return fail(in, FaultKind::BadRegister, -1,
+              "names v" + std::to_string(in->vgprEnd ? in->vgprEnd - 1 : 0) + "/a" +
+                  std::to_string(in->agprEnd ? in->agprEnd - 1 : 0) +
+                  ", the descriptor allocates " + std::to_string(vgprLimit) + " VGPRs and " +
+                  std::to_string(agprLimit) + " AGPRs");
 }
 
 uint64_t Wave::run(uint64_t limit) {
@@ -126,8 +124,10 @@ uint64_t Wave::run(uint64_t limit) {
   uint64_t executed = 0;
   stop = Stop::None;
   while (executed < limit) {
-    if (!checkRegisters(in))
+    if (!hasRegisters(in)) [[unlikely]] {
+      failRegisters(in);
       return executed;
+    }
     const Inst *next = in->handler(*this, in);
     ++executed;
     if (!next)
@@ -144,7 +144,9 @@ uint64_t Wave::runObserved(uint64_t limit) {
   while (executed < limit) {
     const Inst *in = pc;
     const Inst *next = nullptr;
-    if (checkRegisters(in) && observer->before(*this, in)) {
+    if (!hasRegisters(in)) {
+      failRegisters(in);
+    } else if (observer->before(*this, in)) {
       next = in->handler(*this, in);
       ++executed;
     }

@@ -170,7 +170,10 @@ private:
   bool failReach(const Inst *in, uint64_t address, uint32_t bytes, bool write, int lane);
   bool reachLdsSlow(const Inst *in, uint64_t address, uint32_t bytes, int lane);
   bool reachScratchSlow(const Inst *in, uint64_t offset, uint32_t bytes, int lane);
-  bool checkRegisters(const Inst *in);
+  bool hasRegisters(const Inst *in) const {
+    return in->vgprEnd <= vgprLimit && in->agprEnd <= agprLimit;
+  }
+  const Inst *failRegisters(const Inst *in);
   uint64_t runObserved(uint64_t limit);
 
   std::array<CachedRegion, 16> regionCache;

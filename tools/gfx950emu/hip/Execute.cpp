@@ -113,6 +113,10 @@ static hipError_t launch(Runtime &runtime, Device &device, const Dispatch &dispa
     say(finding.message());
   if (uint64_t more = checker.dropped())
     say(std::to_string(more) + " more findings");
+  if (uint64_t skipped = checker.skippedRaceAccesses())
+    fprintf(stderr,
+            "gfx950emu: device %d: kernel %s: %llu global accesses were not checked for races\n",
+            device.id, dispatch.kernel->name.c_str(), static_cast<unsigned long long>(skipped));
   hipError_t code = report.empty() ? hipSuccess : hipErrorLaunchFailure;
   if (!stats) {
     code = reportFault(stats.takeError());
