@@ -23,10 +23,12 @@ constexpr OpenSemantic table[] = {
 #undef OPEN
 };
 
+/// Of one pattern, once its braces are expanded.
+constexpr size_t mostAlternatives = 64;
+
 /// The patterns of the table, in its order.
 const std::vector<GlobPattern> &patterns() {
   static const std::vector<GlobPattern> compiled = [] {
-    constexpr size_t mostAlternatives = 64;
     std::vector<GlobPattern> result;
     result.reserve(std::size(table));
     transform(table, std::back_inserter(result), [](const OpenSemantic &row) {
@@ -55,6 +57,7 @@ public:
 
   std::vector<Use> take() {
     std::vector<Use> result;
+    result.reserve(uses.size());
     for (auto &[key, use] : uses)
       result.push_back(std::move(use));
     uses.clear();
