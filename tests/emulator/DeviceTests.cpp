@@ -29,7 +29,7 @@ struct SameCase {
   SameKernel host;
 };
 
-/// Device C at both optimisation levels.
+/// Device C at the levels of device/CMakeLists.txt.
 class Same : public ::testing::TestWithParam<std::tuple<SameCase, const char *>> {};
 
 /// Values where arithmetic is decided at an edge.
@@ -70,17 +70,28 @@ TEST_P(Same, DeviceAndHostGiveTheSameBytes) {
   EXPECT_EQ(wrong, 0u);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Kernels, Same,
-    ::testing::Combine(::testing::Values(SameCase{"sameInteger", sameInteger},
-                                         SameCase{"sameFloat", sameFloat},
-                                         SameCase{"sameDouble", sameDouble},
-                                         SameCase{"sameHalf", sameHalf},
-                                         SameCase{"sameRecursion", sameRecursion}),
-                       ::testing::Values("O1", "O3")),
-    [](const auto &info) {
-      return std::string(std::get<0>(info.param).name) + "_" + std::get<1>(info.param);
-    });
+std::string sameName(const ::testing::TestParamInfo<Same::ParamType> &info) {
+  return std::string(std::get<0>(info.param).name) + "_" + std::get<1>(info.param);
+}
+
+INSTANTIATE_TEST_SUITE_P(Kernels, Same,
+                         ::testing::Combine(::testing::Values(SameCase{"sameInteger", sameInteger},
+                                                              SameCase{"sameFloat", sameFloat},
+                                                              SameCase{"sameDouble", sameDouble},
+                                                              SameCase{"sameHalf", sameHalf},
+                                                              SameCase{"sameRecursion",
+                                                                       sameRecursion}),
+                                            ::testing::Values("O1", "O3", "GlobalISel")),
+                         sameName);
+
+// Flushed f32 denormals change nothing in these.
+INSTANTIATE_TEST_SUITE_P(Flush, Same,
+                         ::testing::Combine(::testing::Values(SameCase{"sameInteger", sameInteger},
+                                                              SameCase{"sameHalf", sameHalf},
+                                                              SameCase{"sameRecursion",
+                                                                       sameRecursion}),
+                                            ::testing::Values("Flush")),
+                         sameName);
 
 /// Kernels of waves: expected values from plain loops here.
 class Waves : public ::testing::TestWithParam<const char *> {
@@ -95,7 +106,7 @@ protected:
   }
   Device device;
 };
-INSTANTIATE_TEST_SUITE_P(Levels, Waves, ::testing::Values("O1", "O3"));
+INSTANTIATE_TEST_SUITE_P(Levels, Waves, ::testing::Values("O1", "O3", "GlobalISel", "Flush"));
 
 TEST_P(Waves, DppPermuteSwizzleAndSwap) {
   constexpr uint32_t n = 1024;
@@ -190,7 +201,7 @@ template <unsigned E, unsigned M> unsigned nearestCode(double v, unsigned larges
 
 TEST(Narrow, Fp4AndFp8ByBuiltins) {
   constexpr uint32_t items = 512;
-  for (const char *level : {"O1", "O3"})
+  for (const char *level : {"O1", "O3", "GlobalISel", "Flush"})
     for (float scale : {1.0f, 0.25f, 8.0f}) {
       Device device(std::string("Narrow.") + level);
       uint32_t *fp4 = device.buffer<uint32_t>(items), *fp8 = device.buffer<uint32_t>(2 * items);

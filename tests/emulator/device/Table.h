@@ -36,6 +36,9 @@ inline void PrintTo(const Row &row, std::ostream *os) { *os << row.kernel; }
 /// Uniform words.
 void anyWords(uint32_t *in, uint32_t words, Random &random);
 
+/// What differs from the row's expectation at `level`; at the end of a faulted launch, the fault.
+std::vector<std::string> differences(const Row &row, const std::string &level);
+
 /// Levels of the tables: -O1, -O3, GlobalISel, flushed f32 denormals.
 inline constexpr const char *levels[] = {"O1", "O3", "GlobalISel", "Flush"};
 
