@@ -14,7 +14,7 @@ using gfx950emu::test::Device;
 
 class Compiled : public ::testing::TestWithParam<const char *> {
 protected:
-  Compiled() : device(std::string("Matrix.") + GetParam()) {
+  Compiled() : device(std::string("CheckedMatrix.") + GetParam()) {
     device.memory.trackDefined();
     in = device.buffer<uint32_t>(words);
     gfx950emu::test::Random random(5);
