@@ -180,7 +180,7 @@ KERNEL swapLoops(u32 *out, const u32 *in, u32) {
   while (!__atomic_compare_exchange_n(wide, &was, was + (u64)v * 0x100000001ull, false,
                                       __ATOMIC_RELAXED, __ATOMIC_RELAXED))
     ;
-  u32 old = __atomic_load_n(&local[v >> 8 & 7], __ATOMIC_RELAXED); // product of odd numbers
+  u32 old = 1; // product of odd numbers; the first guess needs no load
   while (!__atomic_compare_exchange_n(&local[v >> 8 & 7], &old, old * (v | 1), false,
                                       __ATOMIC_RELAXED, __ATOMIC_RELAXED))
     ;
