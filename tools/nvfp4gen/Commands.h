@@ -47,6 +47,7 @@ struct VerifyCommandOptions {
   std::string bundle;
   std::string family;
   std::string hipLibrary; ///< empty = the emulator beside this program
+  bool check = true;      ///< let the emulator check what it runs
   uint64_t seed = 1;
   bool json = false;
 };

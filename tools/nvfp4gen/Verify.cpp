@@ -4,6 +4,7 @@
 
 #include "tools/nvfp4gen/Commands.h"
 
+#include <cstdlib>
 #include <filesystem>
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
@@ -35,6 +36,9 @@ int runVerify(const VerifyCommandOptions &options) {
     return reportError(
         "the emulator's library ../lib/libgfx950emu-hip.so was not found beside this "
         "program; name a HIP library with --hip");
+  // The emulator reads its switches once, when it is loaded; other libraries know nothing of this
+  // one. A finding fails its launch.
+  ::setenv("GFX950EMU_CHECK", options.check ? "1" : "0", /*overwrite=*/1);
   if (::isatty(STDERR_FILENO))
     verifyOptions.onVariant = [](const verify::VariantReport &variant, size_t done, size_t total) {
       fmt::print(stderr, "\r\x1b[K[{}/{}] {}{}", done, total, variant.name,

@@ -51,6 +51,10 @@ int parseAndRun(int argc, char **argv) {
   verifyCommand->add_option("--family", verify.family, "Only this kernel family");
   verifyCommand->add_option("--hip", verify.hipLibrary,
                             "HIP library to run on (default: the gfx950 emulator)");
+  verifyCommand->add_flag(
+      "!--no-check", verify.check,
+      "Do not let the emulator check for races, undefined values, missing waits "
+      "and hazards while it runs");
   verifyCommand->add_option("--seed", verify.seed, "Seed of the random inputs");
   verifyCommand->add_flag("--json", verify.json, "Print the report as JSON");
   verifyCommand->callback([&] { result = runVerify(verify); });
