@@ -181,22 +181,16 @@ Expected<std::unique_ptr<Compilation>> compile(const Module &programs, const Con
   CrashRecoveryContext recovery;
   if (!recovery.RunSafely([&] { run(*work, config, stage); })) {
     (void)work.release(); // in no state to be destroyed
-    return make_error<CompilerCrash>(config.text());
+    return createStringError("LLVM crashes");
   }
   if (!work->diagnosed.errors.empty())
     work->failure += work->diagnosed.errors;
   if (!work->failure.empty())
-    return createStringError("gfx950 (" + config.text() + "): " + work->failure);
+    return createStringError("LLVM for gfx950: " + work->failure);
   return work;
 }
 
 } // namespace
-
-char CompilerCrash::ID = 0;
-
-void CompilerCrash::log(raw_ostream &os) const { os << "LLVM crashes (" << config << ")"; }
-
-std::error_code CompilerCrash::convertToErrorCode() const { return inconvertibleErrorCode(); }
 
 Expected<DeviceCode> compileForDevice(const Module &programs, const Config &config,
                                       const Mutation &mutation) {

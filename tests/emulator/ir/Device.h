@@ -23,18 +23,6 @@ struct DeviceCode {
 /// Applied to the device's copy of a module only: plants a fault.
 using Mutation = std::function<void(llvm::Module &)>;
 
-/// LLVM itself crashed on the module.
-class CompilerCrash : public llvm::ErrorInfo<CompilerCrash> {
-public:
-  static char ID;
-  explicit CompilerCrash(std::string config) : config(std::move(config)) {}
-  void log(llvm::raw_ostream &os) const override;
-  std::error_code convertToErrorCode() const override;
-
-private:
-  std::string config;
-};
-
 llvm::Expected<DeviceCode> compileForDevice(const llvm::Module &programs, const Config &config,
                                             const Mutation &mutation = {});
 

@@ -254,12 +254,13 @@ Value *Emitter::canonicalBits(Value *value) {
   return kept(b.CreateSelect(isNan, splat(ints, nanBits(type->getScalarType())), bits));
 }
 
-Value *Emitter::canonicalNan(Value *value) {
-  return kept(b.CreateBitCast(canonicalBits(value), value->getType()));
-}
-
 Value *Emitter::plusZero(Value *value) {
-  return kept(b.CreateFAdd(value, ConstantFP::get(value->getType(), 0.0)));
+  // On the bits: x + 0 is dropped where the optimizer wrongly thinks that x cannot be -0.
+  Type *type = value->getType(), *ints = integerLike(type);
+  Value *bits = kept(b.CreateBitCast(value, ints));
+  Value *isNegative =
+      kept(b.CreateICmpEQ(bits, splat(ints, APInt::getSignMask(elementBits(type)))));
+  return kept(b.CreateSelect(isNegative, real(type, 0.0), value));
 }
 
 Value *Emitter::shiftAmount(Type *type) {

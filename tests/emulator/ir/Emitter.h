@@ -96,7 +96,6 @@ public:
   llvm::Value *kept(llvm::Value *value);
   llvm::Value *quietFloat(llvm::Value *bits, llvm::Type *type);
   llvm::Value *canonicalBits(llvm::Value *value); ///< of a float; integers as they are
-  llvm::Value *canonicalNan(llvm::Value *value);  ///< a float whose NaNs have one pattern
   llvm::Value *plusZero(llvm::Value *value);      ///< -0 becomes +0
   llvm::Value *shiftAmount(llvm::Type *type);
   llvm::Value *divisor(llvm::Type *type, bool isSigned);

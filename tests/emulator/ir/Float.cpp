@@ -76,7 +76,9 @@ Value *sign(Emitter &e) {
     return e.call(Intrinsic::fabs, type, {e.pick(type)});
   default: {
     Value *magnitude = e.pick(type);
-    Value *from = e.canonicalNan(e.pick(type)); // its sign is seen
+    Value *from = e.pick(type); // its sign is seen, which a NaN has none of
+    Value *isNan = e.kept(e.b.CreateFCmpUNO(from, from));
+    from = e.kept(e.b.CreateSelect(isNan, e.real(type, 1.0), from));
     return e.call(Intrinsic::copysign, type, {magnitude, from});
   }
   }

@@ -89,15 +89,15 @@ void fuzzModule(uint64_t first, uint64_t count, const Config &config, const Fuzz
   auto outcome = compare(*module, config, options.mutation);
   if (!outcome) {
     Error error = outcome.takeError();
-    if (error.isA<CompilerCrash>() && count > 1) { // one by one, to lose the one program only
+    if (count > 1) { // one by one, to lose only one program
       consumeError(std::move(error));
       for (uint64_t i = 0; i < count; ++i)
         fuzzModule(first + i, 1, config, options, tally);
       return;
     }
     tally.programs += count;
-    tally.failures.push_back(fmt::format("program {} and on, {} in all: {}\n", first, count,
-                                         toString(std::move(error))));
+    tally.failures.push_back(
+        fmt::format("program {} ({}): {}\n", first, config.text(), toString(std::move(error))));
     return;
   }
   tally.programs += count;

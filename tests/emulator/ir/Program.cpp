@@ -38,7 +38,7 @@ private:
   /// Values of types `wanted` computed in a block of its own that goes on to `join`.
   SmallVector<Value *, 3> arm(Emitter &e, BasicBlock *block, BasicBlock *join,
                               ArrayRef<Type *> wanted, unsigned depth);
-  SmallVector<Type *, 3> carriedTypes(Emitter &e);
+  SmallVector<Type *, 3> carriedTypes(Emitter &e, bool booleans = true);
   /// Phis of `incoming` (one list of values for each predecessor) at the start of `join`.
   void joinArms(Emitter &e, BasicBlock *join, ArrayRef<Type *> types,
                 ArrayRef<std::pair<BasicBlock *, SmallVector<Value *, 3>>> incoming);
@@ -95,16 +95,16 @@ void ProgramBuilder::statement(Emitter &e, unsigned depth) {
   operation(e);
 }
 
-SmallVector<Type *, 3> ProgramBuilder::carriedTypes(Emitter &e) {
+SmallVector<Type *, 3> ProgramBuilder::carriedTypes(Emitter &e, bool booleans) {
   SmallVector<Type *, 3> types;
   for (unsigned i = 0, count = 1 + e.below(3); i < count; ++i)
-    types.push_back(e.chance(10) ? e.b.getInt1Ty() : e.anyType());
+    types.push_back(booleans && e.chance(10) ? e.b.getInt1Ty() : e.anyType());
   return types;
 }
 
 void ProgramBuilder::leaveScope(Emitter &e, size_t poolSize, size_t arrayCount) {
   for (size_t i = poolSize; i < e.pool.size(); ++i)
-    if (e.pool[i]->use_empty() && e.canStore() && e.chance(40))
+    if (e.pool[i]->use_empty() && e.canStore() && e.chance(60))
       e.store(e.pool[i]);
   e.pool.resize(poolSize);
   e.arrays.resize(arrayCount);
@@ -178,7 +178,8 @@ void ProgramBuilder::switchOver(Emitter &e, unsigned depth) {
 void ProgramBuilder::loop(Emitter &e, unsigned depth) {
   // The branch that leaves at the bound has the exit as its second successor: the reducer may
   // only fold it that way.
-  SmallVector<Type *, 3> types = carriedTypes(e);
+  // GlobalISel makes illegal copies of an i1 that a loop carries out.
+  SmallVector<Type *, 3> types = carriedTypes(e, /*booleans=*/!config.globalISel);
   SmallVector<Value *, 3> initial;
   for (Type *type : types)
     initial.push_back(type->isIntegerTy(1) ? e.condition(type) : e.pick(type));
@@ -317,12 +318,8 @@ Function *ProgramBuilder::build() {
     for (unsigned i = 0, count = 1 + random.next32() % 3; i < count; ++i)
       helpers.push_back(helper(i));
 
-  Type *global = PointerType::get(context, GlobalSpace);
-  FunctionType *type = FunctionType::get(Type::getVoidTy(context),
-                                         {global, PointerType::get(context, ConstantSpace), global,
-                                          PointerType::get(context, LdsSpace)},
-                                         false);
-  Function *function = Function::Create(type, GlobalValue::ExternalLinkage, name, module);
+  Function *function =
+      Function::Create(programType(context), GlobalValue::ExternalLinkage, name, module);
   for (unsigned i : {0u, 2u})
     function->addParamAttr(i, Attribute::NoAlias);
   Ports ports{function->getArg(0), function->getArg(1), function->getArg(2), function->getArg(3)};
@@ -342,6 +339,9 @@ Function *ProgramBuilder::build() {
   for (size_t i = e.pool.size(); i-- > 0;)
     if (e.pool[i]->use_empty())
       e.store(e.pool[i]);
+  // What goes into a condition or under a mask shows better by itself.
+  for (unsigned i = 0; i < 24 && ports.usedOutput < OutputSlots - 8; ++i)
+    e.store(e.pool[e.below(unsigned(e.pool.size()))]);
   builder.CreateRetVoid();
 
   // How the device compiler is to treat the program; the host does not read these.
@@ -386,6 +386,14 @@ Config configOf(uint64_t seed) {
 }
 
 Function *addProgram(Module &module, uint64_t seed) { return ProgramBuilder(module, seed).build(); }
+
+FunctionType *programType(LLVMContext &context) {
+  Type *global = PointerType::get(context, GlobalSpace);
+  return FunctionType::get(Type::getVoidTy(context),
+                           {global, PointerType::get(context, ConstantSpace), global,
+                            PointerType::get(context, LdsSpace)},
+                           false);
+}
 
 Expected<std::unique_ptr<Module>> copyTo(LLVMContext &context, const Module &module) {
   SmallVector<char, 0> bitcode;

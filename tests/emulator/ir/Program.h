@@ -37,6 +37,8 @@ struct Config {
 /// The configuration of program `seed` and its module: all six pairs of level and selector in turn.
 Config configOf(uint64_t seed);
 
+llvm::FunctionType *programType(llvm::LLVMContext &context);
+
 /// Add program `seed` to `module`.
 llvm::Function *addProgram(llvm::Module &module, uint64_t seed);
 

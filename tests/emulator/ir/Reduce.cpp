@@ -109,8 +109,12 @@ bool edit(Instruction &instruction, unsigned number) {
     return true;
   }
   if (instruction.getType()->isPointerTy()) {
+    // A whole array or the place of a result; part of an array may be read through other pointers.
+    auto *address = dyn_cast<GetElementPtrInst>(&instruction);
+    bool isRoot =
+        isa<AllocaInst>(instruction) || (address && isa<Argument>(address->getPointerOperand()));
     SmallVector<Instruction *> writers;
-    if (number > 0 || !collectWriters(instruction, writers) || writers.empty())
+    if (!isRoot || number > 0 || !collectWriters(instruction, writers) || writers.empty())
       return false;
     for (Instruction *writer : writers)
       writer->eraseFromParent();

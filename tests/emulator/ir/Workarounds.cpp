@@ -1,17 +1,23 @@
 //===- Workarounds.cpp - what LLVM 22 gets wrong for gfx950 ----------------===//
 #include "tests/emulator/ir/Workarounds.h"
 
+#include "llvm/Analysis/SimplifyQuery.h"
 #include "llvm/Analysis/UniformityAnalysis.h"
+#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
+#include "llvm/IR/PatternMatch.h"
 
 using namespace llvm;
+using namespace llvm::PatternMatch;
 
 namespace irfuzz {
 namespace {
+
+constexpr unsigned PrivateSpace = 5;
 
 /// `value`, as vector registers that nothing is known of.
 Value *opaque(IRBuilder<> &b, Value *value) {
@@ -33,7 +39,7 @@ Value *opaque(IRBuilder<> &b, Value *value) {
 
 bool isCarried(Type *type) {
   unsigned bits = unsigned(type->getPrimitiveSizeInBits().getFixedValue());
-  return type->isPointerTy() || bits <= 32 || bits == 64 || bits == 128;
+  return type->isPointerTy() || (bits > 0 && bits <= 32) || bits == 64 || bits == 128;
 }
 
 /// All uses of `value` see it opaque.
@@ -45,26 +51,66 @@ void hide(Instruction &value) {
     use->set(hidden);
 }
 
-/// Two faults make the operands of phis that join divergent control flow be hidden where they come
-/// from. GlobalISel's register banks follow the operands of a phi: where all are uniform, the phi
-/// becomes a scalar register. And StructurizeCFG, which hoists operands that cost nothing, loses
-/// those of a switch's default block on some of the ways there.
-void hidePhiOperands(Function &function, const UniformityInfo &uniformity, bool globalISel) {
+/// GlobalISel's register banks follow the operands of a phi: where all are uniform, a phi that
+/// joins divergent control flow becomes a scalar register.
+void hidePhiOperands(Function &function, const UniformityInfo &uniformity) {
   for (BasicBlock &block : function)
     for (PHINode &phi : block.phis()) {
       if (!uniformity.isDivergent(&phi) || !isCarried(phi.getType()))
         continue;
       for (unsigned i = 0; i < phi.getNumIncomingValues(); ++i) {
-        if (!globalISel && !isa<CastInst, ExtractValueInst, ExtractElementInst, FreezeInst>(
-                               phi.getIncomingValue(i)))
-          continue;
         IRBuilder<> b(phi.getIncomingBlock(i)->getTerminator());
-        Value *hidden = opaque(b, phi.getIncomingValue(i));
-        // A block may come several times, by the cases of a switch.
-        for (unsigned j = i; j < phi.getNumIncomingValues(); ++j)
-          if (phi.getIncomingBlock(j) == phi.getIncomingBlock(i))
-            phi.setIncomingValue(j, hidden);
+        phi.setIncomingValue(i, opaque(b, phi.getIncomingValue(i)));
       }
+    }
+}
+
+/// LLVM's binary trees of compares reach the default block on several ways, and StructurizeCFG
+/// loses the values that come on some of them. A chain of compares reaches it on one.
+void lowerSwitch(SwitchInst &branch) {
+  BasicBlock *from = branch.getParent(), *at = from;
+  Function *function = from->getParent();
+  // The values of phis on an edge from `from`; each compare gives the edge another source.
+  auto addEdge = [&](BasicBlock *to, BasicBlock *source) {
+    if (source != from)
+      for (PHINode &phi : to->phis())
+        phi.addIncoming(phi.getIncomingValueForBlock(from), source);
+  };
+  SmallPtrSet<BasicBlock *, 8> targets(succ_begin(from), succ_end(from));
+  SmallPtrSet<BasicBlock *, 8> stillFrom;
+  Value *selector = branch.getCondition();
+  BasicBlock *fallback = branch.getDefaultDest();
+  SmallVector<std::pair<ConstantInt *, BasicBlock *>, 8> cases;
+  for (auto &handle : branch.cases())
+    if (handle.getCaseSuccessor() != fallback)
+      cases.push_back({handle.getCaseValue(), handle.getCaseSuccessor()});
+  IRBuilder<> b(&branch);
+  for (auto [value, target] : cases) {
+    BasicBlock *next =
+        BasicBlock::Create(function->getContext(), "compare", function, at->getNextNode());
+    b.CreateCondBr(b.CreateICmpEQ(selector, value), target, next);
+    addEdge(target, at);
+    if (at == from)
+      stillFrom.insert(target);
+    b.SetInsertPoint(next);
+    at = next;
+  }
+  b.CreateBr(fallback);
+  addEdge(fallback, at);
+  if (at == from)
+    stillFrom.insert(fallback);
+  branch.eraseFromParent();
+  for (BasicBlock *target : targets)
+    for (PHINode &phi : target->phis()) {
+      // One entry for each edge there was; at most one is left.
+      bool keep = stillFrom.contains(target);
+      for (unsigned i = phi.getNumIncomingValues(); i-- > 0;)
+        if (phi.getIncomingBlock(i) == from) {
+          if (keep)
+            keep = false;
+          else
+            phi.removeIncomingValue(i, /*DeletePHIIfEmpty=*/false);
+        }
     }
 }
 
@@ -135,12 +181,81 @@ bool mayBecomeWideField(const Instruction &instruction) {
 }
 
 void hideWideConstants(Instruction &instruction) {
-  if (!instruction.getType()->isIntegerTy(64) || !isa<BinaryOperator>(instruction) ||
+  const bool shifts = instruction.isShift() || instruction.getOpcode() == Instruction::Mul ||
+                      isIntrinsic(&instruction, {Intrinsic::sshl_sat, Intrinsic::ushl_sat});
+  if (!shifts || !instruction.getType()->isIntegerTy(64) ||
       !isa<ConstantInt>(instruction.getOperand(1)))
     return;
   IRBuilder<> b(&instruction);
-  if (instruction.isShift() || instruction.getOpcode() == Instruction::Mul)
-    instruction.setOperand(1, opaque(b, instruction.getOperand(1)));
+  instruction.setOperand(1, opaque(b, instruction.getOperand(1)));
+}
+
+/// A uniform index into an array of 64-bit elements in registers becomes s_movrels_b64, whose M0
+/// counts registers of 32 bits, and not elements as GlobalISel has it.
+void hideIndex(Instruction &instruction) {
+  auto *address = dyn_cast<GetElementPtrInst>(&instruction);
+  if (!address || address->getPointerAddressSpace() != PrivateSpace)
+    return;
+  IRBuilder<> b(address);
+  for (Use &index : address->indices())
+    if (isa<Instruction, Argument>(index))
+      index.set(opaque(b, index));
+}
+
+/// The expansion of a division of a power of two has such shifts.
+void hideDividend(Instruction &instruction) {
+  if (!instruction.isIntDivRem() || !isa<Constant>(instruction.getOperand(0)) ||
+      !isCarried(instruction.getType()))
+    return;
+  IRBuilder<> b(&instruction);
+  instruction.setOperand(0, opaque(b, instruction.getOperand(0)));
+}
+
+/// An unsigned division of 32 bits is done in 24 bits when the operands have eight sign bits, even
+/// where those may be ones.
+void hideNarrowDividend(Instruction &instruction) {
+  if (instruction.getOpcode() != Instruction::UDiv && instruction.getOpcode() != Instruction::URem)
+    return;
+  const SimplifyQuery query(instruction.getDataLayout(), &instruction);
+  for (Use &operand : instruction.operands())
+    if (isCarried(operand->getType()) && !isKnownNonNegative(operand, query) &&
+        (isa<CallInst, ExtractValueInst>(operand) || ComputeNumSignBits(operand, query.DL) > 1)) {
+      IRBuilder<> b(&instruction);
+      operand.set(opaque(b, operand));
+    }
+}
+
+/// v_perm_b32 made from an arithmetic shift by whole bytes takes a byte of the value for one of its
+/// sign.
+bool mayBecomeSignByte(const Instruction &instruction) {
+  const APInt *amount = nullptr;
+  return instruction.getOpcode() == Instruction::AShr && instruction.getType()->isIntegerTy(32) &&
+         match(instruction.getOperand(1), m_APInt(amount)) && amount->urem(8) == 0;
+}
+
+/// GlobalISel's v_bitop3_b32 has wrong truth tables with a not among its inputs.
+bool mayBecomeBitop(const Instruction &instruction) {
+  return match(&instruction, m_Not(m_Value()));
+}
+
+/// GlobalISel takes the wrong register for the upper half of a shuffled pair of 16-bit values. The
+/// pair is put together from values that it cannot see.
+void unshuffle(Instruction &instruction) {
+  auto *shuffle = dyn_cast<ShuffleVectorInst>(&instruction);
+  if (!shuffle || shuffle->getType()->getScalarSizeInBits() != 16 ||
+      shuffle->getType()->isScalableTy())
+    return;
+  IRBuilder<> b(shuffle);
+  const int width = int(cast<FixedVectorType>(shuffle->getOperand(0)->getType())->getNumElements());
+  Value *result = PoisonValue::get(shuffle->getType());
+  for (auto [to, from] : enumerate(shuffle->getShuffleMask())) {
+    if (from < 0)
+      continue;
+    Value *element =
+        b.CreateExtractElement(shuffle->getOperand(from >= width), uint64_t(from % width));
+    result = b.CreateInsertElement(result, opaque(b, element), to);
+  }
+  shuffle->replaceAllUsesWith(result);
 }
 
 /// An or with 32 ones, of which there can be some in wider types, becomes its other operand.
@@ -150,6 +265,14 @@ void hideOnes(Instruction &instruction) {
     return;
   IRBuilder<> b(&instruction);
   instruction.setOperand(1, opaque(b, instruction.getOperand(1)));
+}
+
+/// +0 - x is taken for -x, also where x is +0.
+void hideZeroMinuend(Instruction &instruction) {
+  if (instruction.getOpcode() != Instruction::FSub || !isa<Constant>(instruction.getOperand(0)))
+    return;
+  IRBuilder<> b(&instruction);
+  instruction.setOperand(0, opaque(b, instruction.getOperand(0)));
 }
 
 /// A conversion of an integer to bf16 rounds to f32 first; through f64, which is exact, it is
@@ -174,19 +297,30 @@ void avoidKnownMiscompiles(Module &module, FunctionAnalysisManager &analyses,
   for (Function &function : module) {
     if (function.isDeclaration())
       continue;
-    hidePhiOperands(function, analyses.getResult<UniformityInfoAnalysis>(function),
-                    config.globalISel);
+    for (BasicBlock &block : make_early_inc_range(function))
+      if (auto *branch = dyn_cast<SwitchInst>(block.getTerminator()))
+        lowerSwitch(*branch);
+    analyses.invalidate(function, PreservedAnalyses::none());
+    if (config.globalISel)
+      hidePhiOperands(function, analyses.getResult<UniformityInfoAnalysis>(function));
     SmallVector<Instruction *> hidden;
     for (Instruction &instruction : instructions(function)) {
       hideNegativeZeros(instruction);
       hideOnes(instruction);
+      hideZeroMinuend(instruction);
       convertThroughDouble(instruction);
-      if (config.globalISel)
+      hideNarrowDividend(instruction);
+      if (config.globalISel) {
         hideWideConstants(instruction);
+        hideDividend(instruction);
+        hideIndex(instruction);
+        unshuffle(instruction);
+      }
       if (Instruction *rounded = mixedProduct(instruction))
         hidden.push_back(rounded);
-      if (mayBeNegatedBitcast(instruction) ||
-          (config.globalISel && (mayBecomeClamp(instruction) || mayBecomeWideField(instruction))))
+      if (mayBeNegatedBitcast(instruction) || mayBecomeSignByte(instruction) ||
+          (config.globalISel && (mayBecomeClamp(instruction) || mayBecomeWideField(instruction) ||
+                                 mayBecomeBitop(instruction))))
         hidden.push_back(&instruction);
     }
     SmallPtrSet<Instruction *, 16> done;
