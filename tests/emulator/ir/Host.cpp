@@ -16,7 +16,7 @@ using namespace llvm;
 namespace irfuzz {
 namespace {
 
-constexpr char HalfFma[] = "irfuzz_fma_f16";
+constexpr char HalfFma[] = "irfuzz_fma_f16", ToHalf[] = "irfuzz_f16", ToBrain[] = "irfuzz_bf16";
 
 APFloat halfOf(uint16_t bits) { return APFloat(APFloat::IEEEhalf(), APInt(16, bits)); }
 
@@ -27,17 +27,14 @@ uint16_t fmaHalf(uint16_t left, uint16_t right, uint16_t addend) {
   return uint16_t(result.bitcastToAPInt().getZExtValue());
 }
 
-template <class To, class From> To narrowed(From value, const fltSemantics &semantics) {
+uint16_t narrowed(double value, const fltSemantics &semantics) {
   APFloat number(value);
   bool losesInfo = false;
   number.convert(semantics, APFloat::rmNearestTiesToEven, &losesInfo);
-  return std::bit_cast<To>(uint16_t(number.bitcastToAPInt().getZExtValue()));
+  return uint16_t(number.bitcastToAPInt().getZExtValue());
 }
-
-// What compiler-rt has under the names __truncdfhf2 and so on, by their ABI.
-_Float16 truncDoubleHalf(double value) { return narrowed<_Float16>(value, APFloat::IEEEhalf()); }
-__bf16 truncFloatBrain(float value) { return narrowed<__bf16>(value, APFloat::BFloat()); }
-__bf16 truncDoubleBrain(double value) { return narrowed<__bf16>(value, APFloat::BFloat()); }
+uint16_t toHalf(double value) { return narrowed(value, APFloat::IEEEhalf()); }
+uint16_t toBrain(double value) { return narrowed(value, APFloat::BFloat()); }
 
 /// x86 has no llvm.canonicalize of half vectors. Without signaling NaN and with denormals kept it
 /// is the identity.
@@ -51,47 +48,60 @@ void dropCanonicalize(Module &module) {
         }
 }
 
-/// Calls of llvm.fma on halves become calls of fmaHalf.
-void replaceHalfFma(Module &module) {
-  Type *bits = Type::getInt16Ty(module.getContext());
-  SmallVector<IntrinsicInst *> calls;
-  for (Function &function : module)
-    for (Instruction &instruction : instructions(function))
-      if (auto *call = dyn_cast<IntrinsicInst>(&instruction))
-        if (call->getIntrinsicID() == Intrinsic::fma &&
-            call->getType()->getScalarType()->isHalfTy())
-          calls.push_back(call);
-  if (calls.empty())
-    return;
-  FunctionCallee callee = module.getOrInsertFunction(HalfFma, bits, bits, bits, bits);
-  auto *declaration = cast<Function>(callee.getCallee());
-  declaration->addRetAttr(Attribute::ZExt);
-  for (unsigned i = 0; i < 3; ++i)
-    declaration->addParamAttr(i, Attribute::ZExt);
-  for (IntrinsicInst *call : calls) {
-    IRBuilder<> b(call);
-    auto scalar = [&](Value *left, Value *right, Value *addend) {
-      CallInst *result =
-          b.CreateCall(callee, {b.CreateBitCast(left, bits), b.CreateBitCast(right, bits),
-                                b.CreateBitCast(addend, bits)});
-      result->setAttributes(declaration->getAttributes());
-      return b.CreateBitCast(result, b.getHalfTy());
-    };
-    Value *result = nullptr;
-    if (auto *vector = dyn_cast<FixedVectorType>(call->getType())) {
-      result = PoisonValue::get(vector);
-      for (unsigned i = 0; i < vector->getNumElements(); ++i)
-        result = b.CreateInsertElement(result,
-                                       scalar(b.CreateExtractElement(call->getArgOperand(0), i),
-                                              b.CreateExtractElement(call->getArgOperand(1), i),
-                                              b.CreateExtractElement(call->getArgOperand(2), i)),
-                                       i);
-    } else {
-      result = scalar(call->getArgOperand(0), call->getArgOperand(1), call->getArgOperand(2));
+/// `instruction` computed by `function`, element by element: from its operands (halves as their
+/// bits, other floats as f64) to the bits of the result.
+void callInstead(Instruction &instruction, const char *function) {
+  IRBuilder<> b(&instruction);
+  Type *bits = b.getInt16Ty();
+  const unsigned operands = isa<CallInst>(instruction) ? instruction.getNumOperands() - 1 : 1;
+  auto scalar = [&](ArrayRef<Value *> values) {
+    SmallVector<Value *, 3> arguments;
+    SmallVector<Type *, 3> types;
+    for (Value *value : values) {
+      arguments.push_back(value->getType()->isHalfTy() ? b.CreateBitCast(value, bits)
+                                                       : b.CreateFPCast(value, b.getDoubleTy()));
+      types.push_back(arguments.back()->getType());
     }
-    call->replaceAllUsesWith(result);
-    call->eraseFromParent();
+    FunctionCallee callee = instruction.getModule()->getOrInsertFunction(
+        function, FunctionType::get(bits, types, /*isVarArg=*/false));
+    CallInst *result = b.CreateCall(callee, arguments);
+    result->addRetAttr(Attribute::ZExt);
+    for (unsigned i = 0; i < arguments.size(); ++i)
+      if (types[i] == bits)
+        result->addParamAttr(i, Attribute::ZExt);
+    return b.CreateBitCast(result, instruction.getType()->getScalarType());
+  };
+  SmallVector<Value *, 3> values(instruction.op_begin(), instruction.op_begin() + operands);
+  Value *result = nullptr;
+  if (auto *vector = dyn_cast<FixedVectorType>(instruction.getType())) {
+    result = PoisonValue::get(vector);
+    for (unsigned i = 0; i < vector->getNumElements(); ++i) {
+      SmallVector<Value *, 3> elements;
+      for (Value *value : values)
+        elements.push_back(b.CreateExtractElement(value, i));
+      result = b.CreateInsertElement(result, scalar(elements), i);
+    }
+  } else {
+    result = scalar(values);
   }
+  instruction.replaceAllUsesWith(result);
+  instruction.eraseFromParent();
+}
+
+/// What x86 cannot do with one rounding.
+void replaceNarrowOperations(Module &module) {
+  for (Function &function : module)
+    for (Instruction &instruction : make_early_inc_range(instructions(function))) {
+      Type *element = instruction.getType()->getScalarType();
+      auto *call = dyn_cast<IntrinsicInst>(&instruction);
+      if (call && call->getIntrinsicID() == Intrinsic::fma && element->isHalfTy())
+        callInstead(instruction, HalfFma);
+      else if (isa<FPTruncInst>(instruction) && element->isBFloatTy())
+        callInstead(instruction, ToBrain);
+      else if (isa<FPTruncInst>(instruction) && element->isHalfTy() &&
+               instruction.getOperand(0)->getType()->getScalarType()->isDoubleTy())
+        callInstead(instruction, ToHalf);
+    }
 }
 
 Expected<std::unique_ptr<orc::LLJIT>> makeJit() {
@@ -130,16 +140,15 @@ Expected<HostPrograms> HostPrograms::compile(const Module &programs) {
   (*copy)->setTargetTriple((*jit)->getTargetTriple());
   (*copy)->setDataLayout((*jit)->getDataLayout());
   dropCanonicalize(**copy);
-  replaceHalfFma(**copy);
+  replaceNarrowOperations(**copy);
 
   orc::JITDylib &library = (*jit)->getMainJITDylib();
   auto symbol = [](auto *function) {
     return orc::ExecutorSymbolDef(orc::ExecutorAddr::fromPtr(function), JITSymbolFlags::Exported);
   };
   orc::SymbolMap own{{(*jit)->mangleAndIntern(HalfFma), symbol(fmaHalf)},
-                     {(*jit)->mangleAndIntern("__truncdfhf2"), symbol(truncDoubleHalf)},
-                     {(*jit)->mangleAndIntern("__truncsfbf2"), symbol(truncFloatBrain)},
-                     {(*jit)->mangleAndIntern("__truncdfbf2"), symbol(truncDoubleBrain)}};
+                     {(*jit)->mangleAndIntern(ToHalf), symbol(toHalf)},
+                     {(*jit)->mangleAndIntern(ToBrain), symbol(toBrain)}};
   if (Error error = library.define(orc::absoluteSymbols(std::move(own))))
     return error;
   auto process = orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(

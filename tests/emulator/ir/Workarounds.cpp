@@ -22,6 +22,12 @@ constexpr unsigned PrivateSpace = 5;
 /// `value`, as vector registers that nothing is known of.
 Value *opaque(IRBuilder<> &b, Value *value) {
   Type *type = value->getType();
+  if (auto *structure = dyn_cast<StructType>(type)) {
+    Value *result = PoisonValue::get(type);
+    for (unsigned i = 0; i < structure->getNumElements(); ++i)
+      result = b.CreateInsertValue(result, opaque(b, b.CreateExtractValue(value, i)), i);
+    return result;
+  }
   const DataLayout &layout = b.GetInsertBlock()->getModule()->getDataLayout();
   if (type->isPointerTy())
     return b.CreateIntToPtr(opaque(b, b.CreatePtrToInt(value, layout.getIntPtrType(type))), type);
@@ -38,6 +44,8 @@ Value *opaque(IRBuilder<> &b, Value *value) {
 }
 
 bool isCarried(Type *type) {
+  if (auto *structure = dyn_cast<StructType>(type))
+    return all_of(structure->elements(), isCarried);
   unsigned bits = unsigned(type->getPrimitiveSizeInBits().getFixedValue());
   return type->isPointerTy() || (bits > 0 && bits <= 32) || bits == 64 || bits == 128;
 }
