@@ -266,13 +266,18 @@ void unshuffle(Instruction &instruction) {
   shuffle->replaceAllUsesWith(result);
 }
 
-/// An or with 32 ones, of which there can be some in wider types, becomes its other operand.
+/// An or with 32 ones, of which there can be some in wider types, becomes its other operand. A
+/// choice between all ones and a constant becomes such an or.
 void hideOnes(Instruction &instruction) {
-  if (instruction.getOpcode() != Instruction::Or || !isa<Constant>(instruction.getOperand(1)) ||
+  if (instruction.getOpcode() != Instruction::Or && !isa<SelectInst>(instruction))
+    return;
+  if (!isCarried(instruction.getType()) ||
       instruction.getType()->getPrimitiveSizeInBits().getFixedValue() < 64)
     return;
   IRBuilder<> b(&instruction);
-  instruction.setOperand(1, opaque(b, instruction.getOperand(1)));
+  for (unsigned i = instruction.getNumOperands() - 2; i < instruction.getNumOperands(); ++i)
+    if (isa<Constant>(instruction.getOperand(i)))
+      instruction.setOperand(i, opaque(b, instruction.getOperand(i)));
 }
 
 /// +0 - x is taken for -x, also where x is +0.
