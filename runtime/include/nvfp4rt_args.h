@@ -61,6 +61,141 @@ typedef struct nvfp4rt_kv_store_args {
   uint32_t reserved;           /* must be 0; pads the struct to a multiple of 8 */
 } nvfp4rt_kv_store_args;
 
+/* What the step map says of one row (rules S1, S2). 16 bytes, 16-byte aligned. */
+typedef struct nvfp4rt_step_row {
+  int32_t request;        /* its request; -1 for a padded row (no live request) */
+  int32_t causal_len;     /* tokens it may see, itself included; >= 0, 0 for a padded row */
+  int32_t segment;        /* its segment; -1 for a padded row */
+  int32_t row_in_segment; /* row - segments[segment].first_row; 0 for a padded row */
+} nvfp4rt_step_row;
+
+/* A segment: rows of one request for which a selector reads each page once. Decode and verify: all
+ * Q rows of a request. Prefill: up to NVFP4RT_PREFILL_SEGMENT_ROWS consecutive rows of a request,
+ * cut from the request's first row. Segments are numbered in row order; a request without rows has
+ * none in prefill. In decode and verify segment s is request s; padded requests and those with
+ * seq_len 0 have blocks = 0. */
+typedef struct nvfp4rt_segment {
+  int32_t request;
+  int32_t first_row;
+  int32_t rows;
+  int32_t blocks;         /* sparse blocks of its longest row: ceil(max causal_len / block_size) */
+  int32_t first_block;    /* sum of `blocks` over the segments before it */
+  int32_t min_causal_len; /* of its rows: a block that ends there or before needs no mask */
+  int32_t first_worker;   /* first worker that has one of its blocks; 0 when blocks is 0 */
+  int32_t worker_count;   /* workers that have one of its blocks; 0 when blocks is 0 */
+} nvfp4rt_segment;
+
+/* Where a worker (a workgroup of the index scorers) begins (rules S4, K4). With T blocks in all
+ * segments and W workers, worker w has blocks [w * T / W, (w + 1) * T / W) (rounded down) of the
+ * concatenated segments: every worker the same number within one. Entry W is the end: segment =
+ * number of segments, block = 0. A worker whose first block is the first of a segment begins
+ * there, not at the end of the segment before; with nothing left it begins at the end entry. */
+typedef struct nvfp4rt_work {
+  int32_t segment;
+  int32_t block; /* within the segment */
+} nvfp4rt_work;
+
+/* Rows of a prefill segment. */
+#define NVFP4RT_PREFILL_SEGMENT_ROWS 64
+/* Waves of a worker; each leaves a partial list of its own (index_topk). */
+#define NVFP4RT_WAVES_PER_WORKER 4
+
+/* step_map (rules S1..S5): the row map and the work partition of a step, shared by every layer.
+ * Capacity of `segments`: requests in decode and verify, rows / NVFP4RT_PREFILL_SEGMENT_ROWS +
+ * requests in prefill. All entries of `step_rows` are written, the first segments[] entries up to
+ * the number of segments (decode and verify: all `requests`), and all of `work`. */
+typedef struct nvfp4rt_step_map_args {
+  const int32_t *seq_lens;      /* [requests] tokens of each request, this step's included */
+  const int32_t *cu_seqlens_q;  /* prefill: [requests + 1], ascending, first entry 0; else ignored */
+  const int32_t *live_requests; /* [1] requests that are live; the others are padding */
+  nvfp4rt_step_row *step_rows;  /* out [rows] */
+  nvfp4rt_segment *segments;    /* out */
+  nvfp4rt_work *work;           /* out [workers + 1] */
+  uint32_t rows;                /* rows of the step, padding included */
+  uint32_t requests;            /* entries of seq_lens, padding included */
+  uint32_t workers;             /* >= 1; any number gives the same lists (K4) */
+  uint32_t reserved;            /* must be 0 */
+} nvfp4rt_step_map_args;
+
+/* The index key pool as a scorer reads it. Payload base and strides are multiples of 16, scale
+ * base and strides multiples of 8; (page_size - 1) * token_stride + row bytes must be below 2^31.
+ * A sparse block of block_size tokens spans block_size / page_size entries of the table, or is a
+ * part of one. Tokens of a page outside the pool (P4) are as if past the causal length; the score
+ * of a block is the largest over its other tokens that is not NaN, and NaN when there is none. */
+
+/* index_score (rules K1, P4, P5): score[head][row][block] for every block < ceil(causal_len /
+ * block_size) of every row that is not padding; nothing else of `scores` is written. */
+typedef struct nvfp4rt_index_score_args {
+  nvfp4rt_rows index_q; /* [rows, index_heads, index_head_dim] in model dtype */
+  nvfp4rt_plane index_payload;
+  nvfp4rt_plane index_scale;
+  const int32_t *block_table;        /* page ids; row of request r at r * table_stride bytes */
+  int64_t table_stride;              /* bytes, a multiple of 4 */
+  const nvfp4rt_step_row *step_rows; /* [rows], of step_map */
+  const nvfp4rt_segment *segments;   /* of step_map */
+  const nvfp4rt_work *work;          /* [workers + 1], of step_map */
+  float *scores;                     /* out; multiple of 4 */
+  int64_t score_head_stride;         /* bytes, multiples of 4 */
+  int64_t score_row_stride;
+  int64_t index_pages; /* pages of the pool; ids outside [0, index_pages) are no pages (P4) */
+  float score_scale;   /* fp32(qk_scale) * 1.4426950409f, rounded to fp32 */
+  uint32_t workers;    /* as given to step_map */
+} nvfp4rt_index_score_args;
+
+/* topk (rules K2, K3): ordered block ids of every (row, head) from a score buffer. Rows that are
+ * padding get -1 throughout. Id list of (row, head): int32[top_k] at
+ *   ids + row * ids_row_stride + head * ids_head_stride. */
+typedef struct nvfp4rt_topk_args {
+  const float *scores; /* as written by index_score */
+  int64_t score_head_stride;
+  int64_t score_row_stride;
+  const nvfp4rt_step_row *step_rows; /* [rows] */
+  int32_t *ids;                      /* out; multiple of 4 */
+  int64_t ids_row_stride;            /* bytes, multiples of 4 */
+  int64_t ids_head_stride;
+  uint32_t rows;
+  uint32_t init_blocks;  /* K2; init_blocks + local_blocks <= top_k */
+  uint32_t local_blocks; /* K2 */
+  uint32_t reserved;     /* must be 0 */
+} nvfp4rt_topk_args;
+
+/* index_topk (rules K1..K5): the scores of index_score, kept as partial lists of the top_k largest
+ * K3 keys instead of written. The list of (worker w, segment s, wave v, column c), with
+ * c = row_in_segment * index_heads + head, is uint64[top_k], descending, 0 where it is shorter, at
+ *   partial + ((w + s) * waves * columns + v * columns + c) * top_k * 8 bytes,
+ * columns = rows of a full segment (Q; NVFP4RT_PREFILL_SEGMENT_ROWS in prefill) * index_heads,
+ * waves = NVFP4RT_WAVES_PER_WORKER. Workspace: (workers + segments) * waves * columns * top_k * 8
+ * bytes. For each segment of which a worker has a block, the lists of all its waves are written for
+ * all rows of the segment; nothing else is. */
+typedef struct nvfp4rt_index_topk_args {
+  nvfp4rt_rows index_q;
+  nvfp4rt_plane index_payload;
+  nvfp4rt_plane index_scale;
+  const int32_t *block_table;
+  int64_t table_stride;
+  const nvfp4rt_step_row *step_rows;
+  const nvfp4rt_segment *segments;
+  const nvfp4rt_work *work;
+  uint64_t *partial; /* out, workspace */
+  int64_t index_pages;
+  float score_scale;
+  uint32_t workers;
+  uint32_t init_blocks;
+  uint32_t local_blocks;
+} nvfp4rt_index_topk_args;
+
+/* index_topk_merge (rules K3, K4): the partial lists of index_topk to ordered ids, as topk's. */
+typedef struct nvfp4rt_index_topk_merge_args {
+  const uint64_t *partial;
+  const nvfp4rt_step_row *step_rows; /* [rows] */
+  const nvfp4rt_segment *segments;
+  int32_t *ids; /* out, as in topk */
+  int64_t ids_row_stride;
+  int64_t ids_head_stride;
+  uint32_t rows;
+  uint32_t reserved; /* must be 0 */
+} nvfp4rt_index_topk_merge_args;
+
 #ifdef __cplusplus
 }
 #endif
