@@ -1,25 +1,16 @@
 //===- Plan.h - one variant, ready to launch --------------------------------===//
 //
-// Everything a launch needs, resolved when the plan is made: HIP's function
-// handle, block, and for each grid axis the place in the argument struct that
-// scales it. A launch only reads the plan (G6).
+// Everything a launch needs, resolved when the plan is made: HIP's function handle
+// and the shape of the launch. A launch only reads the plan (G6).
 //
 //===------------------------------------------------------------------------===//
 #ifndef NVFP4_RUNTIME_PLAN_PLAN_H
 #define NVFP4_RUNTIME_PLAN_PLAN_H
 
 #include "runtime/hip/Module.h"
-
-#include <array>
+#include "runtime/plan/LaunchShape.h"
 
 namespace nvfp4rt {
-
-/// Workgroups along an axis: ceil(value * mul / div), value being the argument at `offset`, or 1.
-struct PlanAxis {
-  static constexpr uint32_t kConstant = UINT32_MAX;
-  uint32_t offset = kConstant; ///< bytes into the argument struct
-  uint32_t mul = 1, div = 1;
-};
 
 class Plan {
 public:
@@ -36,14 +27,11 @@ public:
   uint64_t workspaceBytes() const { return workspaceBytes_; }
 
 private:
-  Plan() = default;
+  explicit Plan(const Kernel &kernel) : shape_(kernel) {}
 
   const HipApi *hip_ = nullptr;
   void *function_ = nullptr;
-  std::array<PlanAxis, 3> grid_;
-  std::array<uint32_t, 3> block_{};
-  uint32_t argsSize_ = 0;
-  uint32_t reserved_ = PlanAxis::kConstant; ///< offset of the struct's "reserved" member, if any
+  LaunchShape shape_;
   uint64_t workspaceBytes_ = 0;
   std::string variant_, symbol_;
 };
