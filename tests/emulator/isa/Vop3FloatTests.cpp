@@ -120,83 +120,124 @@ const std::vector<Row> FixupRows{
      [](Lane &l) {
        const bool special = std::isfinite(asF32(l.b)) && std::isfinite(asF32(l.c)) &&
                             asF32(l.b) != 0 && asF32(l.c) != 0;
-       // The value of an underflow is not said. A NaN quotient of ordinary operands is passed on by
-       // the text, but the division sequence has one where the quotient overflows: that test
-       // decides.
-       l.unspecified =
-           special && (isNan32(l.a) || int(l.c >> 23 & 255) - int(l.b >> 23 & 255) < -150);
+       if (special && isNan32(l.a)) // Newton steps that overflowed
+         l.a = 0x7f800000;
+       if (special && int(l.c >> 23 & 255) - int(l.b >> 23 & 255) < -150)
+         l.a = 0;
        return fixup({l.a, l.b, l.c, 1u << 31, 0x7f800000, 0x7fc00000});
      }},
     {"v_div_fixup_f64", Type::F64, DDD, E64 | NEG,
      [](Lane &l) {
        const bool special = std::isfinite(asF64(l.b)) && std::isfinite(asF64(l.c)) &&
                             asF64(l.b) != 0 && asF64(l.c) != 0;
-       l.unspecified = special && (std::isnan(asF64(l.a)) ||
-                                   int(l.c >> 52 & 2047) - int(l.b >> 52 & 2047) < -1075);
+       if (special && std::isnan(asF64(l.a)))
+         l.a = 0x7ffull << 52;
+       if (special && int(l.c >> 52 & 2047) - int(l.b >> 52 & 2047) < -1075)
+         l.a = 0;
        return fixup({l.a, l.b, l.c, 1ull << 63, 0x7ffull << 52, 0x7ff8ull << 48});
      }},
     {"v_div_fixup_f16", Type::F16, HHH, E64 | NEG | OPSEL | KEEPHIGH,
      [](Lane &l) { return fixup({l.a & 0xffff, l.b, l.c, 0x8000, 0x7c00, 0x7e00}); }},
-    // With the mask set the result is scaled by a power of two whose sign the sources disagree on;
-    // the division sequences below decide it.
+    // With the mask set the result is scaled by a power of two whose sign the sources disagree on:
+    // the division sequences below need it up for a large estimate c, else down. Its rounding is
+    // left to them where the scaled result is denormal.
     {"v_div_fmas_f32", Type::F32, FFF, E64 | NEG | MASKIN | VCCIN,
      [](Lane &l) {
-       l.unspecified = l.mask;
-       return bitsOf(std::fma(asF32(l.a), asF32(l.b), asF32(l.c)));
+       const float sum = std::fma(asF32(l.a), asF32(l.b), asF32(l.c));
+       if (!l.mask || !std::isfinite(asF32(l.a)) || !std::isfinite(asF32(l.b)) ||
+           !std::isfinite(asF32(l.c)))
+         return bitsOf(sum);
+       const float scaled = std::ldexp(sum, (l.c >> 23 & 255) > 127 ? 64 : -64);
+       l.unspecified = !std::isnormal(sum) || !std::isnormal(scaled);
+       return bitsOf(scaled);
      }},
     {"v_div_fmas_f64", Type::F64, DDD, E64 | NEG | MASKIN | VCCIN,
      [](Lane &l) {
-       l.unspecified = l.mask;
-       return bitsOf(std::fma(asF64(l.a), asF64(l.b), asF64(l.c)));
+       const double sum = std::fma(asF64(l.a), asF64(l.b), asF64(l.c));
+       if (!l.mask || !std::isfinite(asF64(l.a)) || !std::isfinite(asF64(l.b)) ||
+           !std::isfinite(asF64(l.c)))
+         return bitsOf(sum);
+       const double scaled = std::ldexp(sum, (l.c >> 52 & 2047) > 1023 ? 128 : -128);
+       l.unspecified = !std::isnormal(sum) || !std::isnormal(scaled);
+       return bitsOf(scaled);
      }},
 };
 
-/// v_div_scale with S0 = S1 = b (the denominator) or S0 = S2 = c: which operand is scaled, and the
-/// mask. Only the cases that the text decides.
+/// v_div_scale with S0 = S1 = b (the denominator) or S0 = S2 = c: the power of two that scales it,
+/// by the exponent fields, and the mask.
+struct ScaleLimits {
+  int mantissa, last, apart, power, tiny;
+};
+constexpr ScaleLimits Scale32{23, 255, 96, 64, 24}, Scale64{52, 2047, 768, 128, 53};
+int scalePower(Lane &l, const ScaleLimits &f, bool denominator) {
+  const int den = l.b >> f.mantissa & f.last, num = l.c >> f.mantissa & f.last;
+  denominator |= l.b == l.c;
+  l.mask = std::abs(num - den) >= f.apart;
+  if (num - den >= f.apart) // the quotient may overflow
+    return denominator ? f.power : 0;
+  if (den == 0)
+    return f.power;
+  if (den >= f.last - 2) // the reciprocal is denormal, and the quotient perhaps too
+    return !l.mask || denominator ? -f.power : 0;
+  if (l.mask) // the quotient is denormal or zero
+    return denominator ? 0 : f.power;
+  return num <= f.tiny ? f.power : 0; // the remainder would be denormal
+}
 uint64_t divScale32(Lane &l, bool denominator) {
   const float den = asF32(l.b), num = asF32(l.c), source = denominator ? den : num;
-  const int denExponent = l.b >> 23 & 255, numExponent = l.c >> 23 & 255;
-  l.mask = false;
-  if (num == 0 || den == 0)
-    return 0x7fc00000;
-  if (!std::isfinite(den) || !std::isfinite(num)) {
-    l.unspecified = true; // div_fixup replaces the result
-    return 0;
+  const int power = scalePower(l, Scale32, denominator);
+  if (num == 0 || den == 0) {
+    l.mask = false;
+    return 0xffc00000;
   }
-  const Wide quotient = Wide(num) / Wide(den);
-  const bool tinyQuotient = std::fabs(double(quotient)) < 0x1p-126;
-  const bool tinyInverse = denExponent >= 253;
-  if (numExponent - denExponent >= 96) {
-    l.mask = true;
-    return bitsOf(denominator ? ldexpOnce(source, 64) : source);
+  if (std::isnan(source))
+    return l.unspecified = true; // v_div_fixup replaces the result
+  return bitsOf(std::ldexp(source, power));
+}
+uint64_t divScale64(Lane &l, bool denominator) {
+  const double den = asF64(l.b), num = asF64(l.c), source = denominator ? den : num;
+  const int power = scalePower(l, Scale64, denominator);
+  if (num == 0 || den == 0) {
+    l.mask = false;
+    return 0xfffull << 51;
   }
-  if (denExponent == 0)
-    return bitsOf(ldexpOnce(source, 64));
-  if (tinyQuotient || tinyInverse) {
-    // Exact bounds of "denormal" are left to the division sequence.
-    l.unspecified = true;
-    return 0;
-  }
-  if (numExponent <= 23)
-    return bitsOf(ldexpOnce(source, 64));
-  return bitsOf(source);
+  if (std::isnan(source))
+    return l.unspecified = true;
+  return bitsOf(std::ldexp(source, power));
 }
 
+constexpr unsigned ScaleForms = E64 | MASKOUT | NOCONST;
+constexpr const char *OfDenominator = "{0}, {4}, {2}, {2}, {3}",
+                     *OfNumerator = "{0}, {4}, {3}, {2}, {3}";
 const std::vector<Row> ScaleRows{
     {"v_div_scale_f32",
      Type::F32,
      FFF,
-     E64 | MASKOUT | NOCONST,
+     ScaleForms,
      [](Lane &l) { return divScale32(l, true); },
      {},
-     "{0}, {4}, {2}, {2}, {3}"},
+     OfDenominator},
     {"v_div_scale_f32",
      Type::F32,
      FFF,
-     E64 | MASKOUT | NOCONST,
+     ScaleForms,
      [](Lane &l) { return divScale32(l, false); },
      {},
-     "{0}, {4}, {3}, {2}, {3}"},
+     OfNumerator},
+    {"v_div_scale_f64",
+     Type::F64,
+     DDD,
+     ScaleForms,
+     [](Lane &l) { return divScale64(l, true); },
+     {},
+     OfDenominator},
+    {"v_div_scale_f64",
+     Type::F64,
+     DDD,
+     ScaleForms,
+     [](Lane &l) { return divScale64(l, false); },
+     {},
+     OfNumerator},
 };
 
 void fillDivision(Wave &w, Rng &rng, Type type) {

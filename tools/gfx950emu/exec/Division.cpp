@@ -7,87 +7,83 @@
 
 #include "tools/gfx950emu/exec/Lane.h"
 
+#include <optional>
+
 GFX950EMU_EXEC_BEGIN
 
 namespace {
 
-/// Constants of the two formats.
+/// Constants of the two formats. Exponents are the fields as encoded; a denormal's is 0.
 template <class V> struct Format;
 template <> struct Format<float> {
-  static constexpr int farApart = 96, scale = 64, tiny = 23, underflow = -150;
+  using Wider = double;
+  using WiderBits = uint64_t;
+  static constexpr int bias = 127, farApart = 96, scale = 64, underflow = -150;
+  /// With a numerator down to here the last bit of N - D * Q may lie below the smallest denormal.
+  static constexpr int tiny = 24;
   static int exponent(float v) { return int(bitsOf(v) >> 23 & 0xff); }
-  static float scaled(float v, int n) { return float(std::ldexp(double(v), n)); }
 };
 template <> struct Format<double> {
-  static constexpr int farApart = 768, scale = 128, tiny = 53, underflow = -1075;
+  using Wider = __float128;
+  using WiderBits = unsigned __int128;
+  static constexpr int bias = 1023, farApart = 768, scale = 128, underflow = -1075;
+  static constexpr int tiny = 53;
   static int exponent(double v) { return int(bitsOf(v) >> 52 & 0x7ff); }
-  static double scaled(double v, int n) { return std::ldexp(v, n); }
 };
 
-template <class V> bool isDenormal(V v) { return v != 0 && Format<V>::exponent(v) == 0; }
-
-/// Scale one of numerator and denominator so that the Newton steps neither overflow nor lose bits;
-/// the mask tells v_div_fmas to undo it.
+/// Scale numerator and denominator so that the Newton steps neither overflow nor lose bits; the
+/// mask tells v_div_fmas to undo it. The manual speaks of denormal quotients and reciprocals: the
+/// unit has only the difference of the exponents to tell, and a quotient that underflows to zero
+/// counts as well.
 template <class V> V divScale(V value, V denominator, V numerator, bool &postScale) {
   using F = Format<V>;
   postScale = false;
-  V reciprocal = V(1) / denominator, quotient = numerator / denominator;
   if (numerator == 0 || denominator == 0)
-    return std::numeric_limits<V>::quiet_NaN();
-  if (F::exponent(numerator) - F::exponent(denominator) >= F::farApart) {
+    return -std::numeric_limits<V>::quiet_NaN();
+  const int exponent = F::exponent(denominator), apart = F::exponent(numerator) - exponent;
+  const bool isDenominator = value == denominator;
+  const bool tinyReciprocal = exponent >= 2 * F::bias - 1;
+  int power = 0;
+  if (apart >= F::farApart) {
     postScale = true;
-    return value == denominator ? F::scaled(value, F::scale) : value;
-  }
-  if (isDenormal(denominator))
-    return F::scaled(value, F::scale);
-  if (isDenormal(reciprocal) && isDenormal(quotient)) {
-    // The denominator is huge: it is scaled down, which scales the quotient up, as below.
+    power = isDenominator ? F::scale : 0;
+  } else if (exponent == 0) {
+    power = F::scale;
+  } else if (apart <= -F::farApart) {
+    // A huge denominator is scaled down and not the numerator up: the quotient is the same.
     postScale = true;
-    return value == denominator ? F::scaled(value, -F::scale) : value;
+    power = tinyReciprocal ? (isDenominator ? -F::scale : 0) : (isDenominator ? 0 : F::scale);
+  } else if (tinyReciprocal) {
+    power = -F::scale;
+  } else if (F::exponent(numerator) <= F::tiny) {
+    power = F::scale;
   }
-  if (isDenormal(reciprocal))
-    return F::scaled(value, -F::scale);
-  if (isDenormal(quotient)) {
-    postScale = true;
-    return value == numerator ? F::scaled(value, F::scale) : value;
-  }
-  if (F::exponent(numerator) <= F::tiny)
-    return F::scaled(value, F::scale);
-  return value;
+  return power ? std::ldexp(value, power) : value;
 }
 
 /// a * b + c, scaled by a power of two with one rounding: up when the quotient estimate c is large
 /// (the denominator had been scaled up), else down.
-float divFmas(float a, float b, float c, bool postScale) {
-  if (!postScale)
-    return __builtin_fmaf(a, b, c);
-  double product = double(a) * double(b), addend = double(c), sum = product + addend;
-  // Round the sum to odd, so that the final rounding to f32 is the only one.
-  double t = sum - product, error = (product - (sum - t)) + (addend - t);
-  if (error != 0 && std::isfinite(sum)) {
-    uint64_t bits = bitsOf(sum);
-    sum = doubleOf(((error > 0) != (sum > 0) ? bits - 1 : bits) | 1);
+template <class V> V divFmas(V a, V b, V c, bool postScale) {
+  using F = Format<V>;
+  using W = typename F::Wider;
+  using Bits = typename F::WiderBits;
+  if (!postScale || !std::isfinite(a) || !std::isfinite(b) || !std::isfinite(c))
+    return std::fma(a, b, c);
+  W product = W(a) * W(b), addend = W(c), sum = product + addend;
+  // Round the sum to odd, so that the final rounding is the only one.
+  W t = sum - product, error = (product - (sum - t)) + (addend - t);
+  if (error != 0) {
+    Bits bits = std::bit_cast<Bits>(sum);
+    sum = std::bit_cast<W>(((error > 0) != (sum > 0) ? bits - 1 : bits) | 1);
   }
-  return float(std::ldexp(sum, Format<float>::exponent(c) > 127 ? 64 : -64));
-}
-double divFmas(double a, double b, double c, bool postScale) {
-  if (!postScale)
-    return __builtin_fma(a, b, c);
-  if (!std::isfinite(a) || !std::isfinite(b) || !std::isfinite(c))
-    return __builtin_fma(a, b, c);
-  // The product is exact in 113 bits.
-  using Quad = __float128;
-  Quad sum = Quad(a) * Quad(b) + Quad(c);
-  Quad factor = Format<double>::exponent(c) > 1023 ? Quad(0x1p128) : Quad(0x1p-128);
-  return double(sum * factor);
+  const V factor = std::ldexp(V(1), F::exponent(c) > F::bias ? F::scale : -F::scale);
+  return V(sum * W(factor));
 }
 
-/// The special cases of division, and the sign of the quotient.
-template <class V> V divFixup(V quotient, V denominator, V numerator) {
+/// What division gives, when that follows from the kinds of the operands.
+template <class V> std::optional<V> specialQuotient(V denominator, V numerator) {
   using L = std::numeric_limits<V>;
-  using F = Format<V>;
-  bool negative = std::signbit(denominator) != std::signbit(numerator);
-  auto withSign = [&](V v) { return negative ? -v : v; };
+  const V sign = std::signbit(denominator) != std::signbit(numerator) ? V(-1) : V(1);
   if (numerator != numerator)
     return quiet(numerator);
   if (denominator != denominator)
@@ -96,32 +92,31 @@ template <class V> V divFixup(V quotient, V denominator, V numerator) {
   if ((denominator == 0 && numerator == 0) || (infD && infN))
     return -L::quiet_NaN();
   if (denominator == 0 || infN)
-    return withSign(L::infinity());
+    return std::copysign(L::infinity(), sign);
   if (infD || numerator == 0)
-    return withSign(V(0));
+    return std::copysign(V(0), sign);
+  return std::nullopt;
+}
+
+/// The special cases of division, and the sign of the quotient.
+template <class V> V divFixup(V quotient, V denominator, V numerator) {
+  using F = Format<V>;
+  if (std::optional<V> special = specialQuotient(denominator, numerator))
+    return *special;
+  const V sign = std::signbit(denominator) != std::signbit(numerator) ? V(-1) : V(1);
   if (F::exponent(numerator) - F::exponent(denominator) < F::underflow)
-    return withSign(V(0));
+    return std::copysign(V(0), sign);
   // A quotient so large that the Newton steps overflowed arrives as NaN.
-  bool overflowed =
-      quotient != quotient && std::isinf(F::scaled(numerator, -F::scale) / denominator);
-  return withSign(overflowed ? L::infinity() : std::fabs(quotient));
+  if (quotient != quotient)
+    return std::copysign(std::numeric_limits<V>::infinity(), sign);
+  return std::copysign(quotient, sign);
 }
 
 float divFixupHalf(float quotient, float denominator, float numerator) {
-  bool negative = std::signbit(denominator) != std::signbit(numerator);
-  auto withSign = [&](float v) { return negative ? -v : v; };
-  if (numerator != numerator)
-    return quiet(numerator);
-  if (denominator != denominator)
-    return quiet(denominator);
-  bool infN = std::isinf(numerator), infD = std::isinf(denominator);
-  if ((denominator == 0 && numerator == 0) || (infD && infN))
-    return -std::numeric_limits<float>::quiet_NaN();
-  if (denominator == 0 || infN)
-    return withSign(std::numeric_limits<float>::infinity());
-  if (infD || numerator == 0)
-    return withSign(0.0f);
-  return withSign(std::fabs(quotient));
+  if (std::optional<float> special = specialQuotient(denominator, numerator))
+    return *special;
+  return std::copysign(quotient,
+                       std::signbit(denominator) != std::signbit(numerator) ? -1.0f : 1.0f);
 }
 
 } // namespace
