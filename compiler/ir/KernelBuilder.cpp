@@ -1,7 +1,8 @@
-//===- KernelBuilder.cpp ----------------------------------------------------===//
+//===- KernelBuilder.cpp - module, arguments, operators, memory, control flow -----===//
 
 #include "compiler/ir/KernelBuilder.h"
 
+#include "llvm/ADT/SmallVectorExtras.h"
 #include "llvm/Support/ErrorHandling.h"
 
 using namespace mlir;
@@ -19,7 +20,7 @@ KernelBuilder::KernelBuilder(MLIRContext &context, const KernelPlan &plan,
                       scf::SCFDialect>();
   module = ModuleOp::create(b, location, plan.symbol);
   b.setInsertionPointToEnd(module->getBody());
-  auto gpuModule = gpu::GPUModuleOp::create(b, location, "kernels");
+  gpuModule = gpu::GPUModuleOp::create(b, location, "kernels");
   b.setInsertionPointToEnd(gpuModule.getBody());
 
   auto globalPointer = LLVM::LLVMPointerType::get(&context, 1);
@@ -27,6 +28,7 @@ KernelBuilder::KernelBuilder(MLIRContext &context, const KernelPlan &plan,
   for (const nvfp4rt::ArgField &field : layout.fields)
     types.push_back(field.type == nvfp4rt::ArgType::Pointer ? Type(globalPointer)
                     : field.type == nvfp4rt::ArgType::I64   ? Type(b.getI64Type())
+                    : field.type == nvfp4rt::ArgType::F32   ? Type(b.getF32Type())
                                                             : Type(b.getI32Type()));
   function = gpu::GPUFuncOp::create(b, location, plan.symbol, b.getFunctionType(types, {}));
   function->setAttr(gpu::GPUDialect::getKernelFuncAttrName(), b.getUnitAttr());
@@ -80,7 +82,13 @@ Val KernelBuilder::f32(double value, Where where) {
   return wrap(arith::ConstantOp::create(at(where), loc(), b.getF32FloatAttr(float(value))));
 }
 
+Val KernelBuilder::f64(double value, Where where) {
+  return wrap(arith::ConstantOp::create(at(where), loc(), b.getF64FloatAttr(value)));
+}
+
 namespace {
+
+bool isFloat(Type type) { return isa<FloatType>(getElementTypeOrSelf(type)); }
 
 template <typename Op> Val integerOp(Val a, const Operand &o) {
   KernelBuilder &kb = a.kb();
@@ -89,7 +97,7 @@ template <typename Op> Val integerOp(Val a, const Operand &o) {
 }
 
 template <typename IntOp, typename FloatOp> Val arithmeticOp(Val a, const Operand &o) {
-  return isa<FloatType>(a.type()) ? integerOp<FloatOp>(a, o) : integerOp<IntOp>(a, o);
+  return isFloat(a.type()) ? integerOp<FloatOp>(a, o) : integerOp<IntOp>(a, o);
 }
 
 Val compare(arith::CmpIPredicate predicate, Val a, const Operand &o) {
@@ -116,6 +124,16 @@ Val eq(Val a, Operand b) { return compare(arith::CmpIPredicate::eq, a, b); }
 Val ne(Val a, Operand b) { return compare(arith::CmpIPredicate::ne, a, b); }
 Val ult(Val a, Operand b) { return compare(arith::CmpIPredicate::ult, a, b); }
 Val slt(Val a, Operand b) { return compare(arith::CmpIPredicate::slt, a, b); }
+Val sle(Val a, Operand b) { return compare(arith::CmpIPredicate::sle, a, b); }
+Val flt(Val a, Operand o) {
+  KernelBuilder &kb = a.kb();
+  OpBuilder &b = kb.at(o.where);
+  return Val(kb, arith::CmpFOp::create(b, kb.loc(), arith::CmpFPredicate::OLT, a.get(),
+                                       kb.materialize(o, a.type())));
+}
+Val smin(Val a, Operand b) { return integerOp<arith::MinSIOp>(a, b); }
+Val smax(Val a, Operand b) { return integerOp<arith::MaxSIOp>(a, b); }
+Val umin(Val a, Operand b) { return integerOp<arith::MinUIOp>(a, b); }
 
 //===------------------------------------------------------------------------===//
 // Geometry, conversions, memory, control flow
@@ -157,6 +175,12 @@ Val KernelBuilder::trunc(Val value, Type to, Where where) {
 Val KernelBuilder::bitcast(Val value, Type to, Where where) {
   return wrap(arith::BitcastOp::create(at(where), loc(), to, value.get()));
 }
+Val KernelBuilder::sext(Val value, Type to, Where where) {
+  return wrap(arith::ExtSIOp::create(at(where), loc(), to, value.get()));
+}
+Val KernelBuilder::toF16(Val value, Where where) {
+  return wrap(arith::TruncFOp::create(at(where), loc(), f16Type(), value.get()));
+}
 Val KernelBuilder::fpext(Val value, Where where) {
   return wrap(arith::ExtFOp::create(at(where), loc(), f32Type(), value.get()));
 }
@@ -175,9 +199,32 @@ SmallVector<Val> KernelBuilder::elements(Val vector, Where where) {
   return result;
 }
 
+Val KernelBuilder::pack(ArrayRef<Val> values, Where where) {
+  Type type = vectorType(values.size(), values.front().type());
+  Val vector = wrap(LLVM::PoisonOp::create(at(where), loc(), type));
+  for (auto [index, value] : llvm::enumerate(values)) {
+    Val at32 = i32(int64_t(index), where);
+    vector = wrap(
+        LLVM::InsertElementOp::create(at(where), loc(), vector.get(), value.get(), at32.get()));
+  }
+  return vector;
+}
+
+Val KernelBuilder::splat(Val vector, unsigned index, unsigned count, Where where) {
+  SmallVector<int32_t> mask(count, int32_t(index));
+  OpBuilder &builder = at(where);
+  Value poison = LLVM::PoisonOp::create(builder, loc(), vector.type());
+  return wrap(LLVM::ShuffleVectorOp::create(builder, loc(), vector.get(), poison, mask));
+}
+
+static unsigned addressSpace(Val pointer) {
+  return cast<LLVM::LLVMPointerType>(pointer.type()).getAddressSpace();
+}
+constexpr unsigned kLdsSpace = 3, kBufferSpace = 8;
+
 Val KernelBuilder::offset(Val pointer, Operand bytes) {
   OpBuilder &builder = at(bytes.where);
-  Value index = materialize(bytes, i64Type());
+  Value index = materialize(bytes, addressSpace(pointer) == kLdsSpace ? i32Type() : i64Type());
   return wrap(LLVM::GEPOp::create(builder, loc(), pointer.type(), i8Type(), pointer.get(),
                                   ArrayRef<LLVM::GEPArg>{index}));
 }
@@ -190,66 +237,107 @@ void KernelBuilder::store(Val value, Val pointer, unsigned alignment, Where wher
   LLVM::StoreOp::create(at(where), loc(), value.get(), pointer.get(), alignment);
 }
 
+static SmallVector<Value> rawValues(ArrayRef<Val> values) {
+  return llvm::map_to_vector(values, [](Val value) { return value.get(); });
+}
+
+KernelBuilder::Vals KernelBuilder::wrapAll(ValueRange values) {
+  return llvm::map_to_vector(values, [this](Value value) { return wrap(value); });
+}
+
+Val KernelBuilder::loadConstant(Type type, Val pointer, unsigned alignment, Where where) {
+  return wrap(LLVM::LoadOp::create(at(where), loc(), type, pointer.get(), alignment,
+                                   /*isVolatile=*/false, /*isNonTemporal=*/false,
+                                   /*isInvariant=*/true));
+}
+
+Val KernelBuilder::shared(uint32_t bytes, Where where) {
+  OpBuilder &builder = at(where);
+  Type type = LLVM::LLVMArrayType::get(i8Type(), bytes);
+  std::string name = "shared" + std::to_string(sharedCount++);
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(gpuModule.getBody());
+    LLVM::GlobalOp::create(builder, loc(), type, /*isConstant=*/false, LLVM::Linkage::Internal,
+                           name, Attribute(), /*alignment=*/16, kLdsSpace);
+  }
+  return wrap(LLVM::AddressOfOp::create(
+      builder, loc(), LLVM::LLVMPointerType::get(b.getContext(), kLdsSpace), name));
+}
+
+Val KernelBuilder::bufferResource(Val base, Val bytes, Where where) {
+  // Word 3 of the resource: 32-bit data format, no swizzle, no stride.
+  Val flags = i32(0x00027000, where);
+  OpBuilder &builder = at(where);
+  Value stride = arith::ConstantOp::create(builder, loc(), b.getI16IntegerAttr(0));
+  Val records = zext(bytes, i64Type(), where);
+  return wrap(ROCDL::MakeBufferRsrcOp::create(
+      builder, loc(), LLVM::LLVMPointerType::get(b.getContext(), kBufferSpace), base.get(), stride,
+      records.get(), flags.get()));
+}
+
+Val KernelBuilder::bufferLoad(Type type, Val resource, Val laneOffset, Val uniformOffset,
+                              Where where) {
+  Val cachePolicy = i32(0, where);
+  return callIntrinsic("llvm.amdgcn.raw.ptr.buffer.load", type,
+                       {resource.get(), laneOffset.get(), uniformOffset.get(), cachePolicy.get()},
+                       where);
+}
+
+KernelBuilder::Vals KernelBuilder::ifElse(Val condition, llvm::function_ref<Vals()> ifTrue,
+                                          llvm::function_ref<Vals()> ifFalse, Where where) {
+  auto branch = [&](llvm::function_ref<Vals()> body) {
+    return [this, body, where](OpBuilder &, Location) {
+      Vals values = body();
+      scf::YieldOp::create(at(where), loc(), rawValues(values));
+    };
+  };
+  OpBuilder::InsertionGuard guard(b);
+  auto op = scf::IfOp::create(at(where), loc(), condition.get(), branch(ifTrue), branch(ifFalse));
+  return wrapAll(op.getResults());
+}
+
+KernelBuilder::Vals KernelBuilder::loop(Val low, Val high, Operand step, ArrayRef<Val> init,
+                                        llvm::function_ref<Vals(Val, ArrayRef<Val>)> body,
+                                        Where where) {
+  at(where);
+  Value stepValue = materialize(step, low.type());
+  OpBuilder::InsertionGuard guard(b);
+  auto op = scf::ForOp::create(at(where), loc(), low.get(), high.get(), stepValue, rawValues(init),
+                               [&](OpBuilder &, Location, Value i, ValueRange carried) {
+                                 Vals next = body(wrap(i), wrapAll(carried));
+                                 scf::YieldOp::create(at(where), loc(), rawValues(next));
+                               });
+  return wrapAll(op.getResults());
+}
+
+KernelBuilder::Vals KernelBuilder::whileLoop(ArrayRef<Val> init,
+                                             llvm::function_ref<Val(ArrayRef<Val>)> condition,
+                                             llvm::function_ref<Vals(ArrayRef<Val>)> body,
+                                             Where where) {
+  SmallVector<Value> initial = rawValues(init);
+  SmallVector<Type> types;
+  for (Value value : initial)
+    types.push_back(value.getType());
+  OpBuilder::InsertionGuard guard(b);
+  auto op = scf::WhileOp::create(
+      at(where), loc(), types, initial,
+      [&](OpBuilder &, Location, ValueRange values) {
+        Val go = condition(wrapAll(values));
+        scf::ConditionOp::create(at(where), loc(), go.get(), values);
+      },
+      [&](OpBuilder &, Location, ValueRange values) {
+        Vals next = body(wrapAll(values));
+        scf::YieldOp::create(at(where), loc(), rawValues(next));
+      });
+  return wrapAll(op.getResults());
+}
+
 void KernelBuilder::ifThen(Val condition, llvm::function_ref<void()> body, Where where) {
   auto op = scf::IfOp::create(at(where), loc(), condition.get(), /*withElseRegion=*/false);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(op.thenBlock());
   body();
-}
-
-//===------------------------------------------------------------------------===//
-// Instructions
-//===------------------------------------------------------------------------===//
-
-Val KernelBuilder::callIntrinsic(llvm::StringRef name, Type result, ValueRange operands,
-                                 const Where &where) {
-  OpBuilder &builder = at(where);
-  return wrap(
-      LLVM::CallIntrinsicOp::create(builder, loc(), result, builder.getStringAttr(name), operands)
-          .getResult(0));
-}
-
-Val KernelBuilder::fma(Val a, Val c, Val d, Where where) {
-  return wrap(LLVM::FMAOp::create(at(where), loc(), a.get(), c.get(), d.get()));
-}
-Val KernelBuilder::fabs(Val value, Where where) {
-  return wrap(LLVM::FAbsOp::create(at(where), loc(), value.get()));
-}
-Val KernelBuilder::fneg(Val value, Where where) {
-  return wrap(arith::NegFOp::create(at(where), loc(), value.get()));
-}
-Val KernelBuilder::copysign(Val magnitude, Val sign, Where where) {
-  return wrap(LLVM::CopySignOp::create(at(where), loc(), magnitude.get(), sign.get()));
-}
-Val KernelBuilder::fmax(Val a, Val c, Where where) {
-  return wrap(LLVM::MaxNumOp::create(at(where), loc(), a.get(), c.get()));
-}
-Val KernelBuilder::fmed3(Val a, Val low, Val high, Where where) {
-  return wrap(ROCDL::FMed3Op::create(at(where), loc(), f32Type(), a.get(), low.get(), high.get()));
-}
-Val KernelBuilder::rcp(Val value, Where where) {
-  return callIntrinsic("llvm.amdgcn.rcp.f32", f32Type(), value.get(), where);
-}
-Val KernelBuilder::toE4M3(Val value, Where where) {
-  Val old = i32(0, where);
-  return wrap(ROCDL::CvtPkFp8F32Op::create(at(where), loc(), i32Type(), value.get(), value.get(),
-                                           old.get(), /*wordSel=*/false)) &
-         Operand(0xFF, where);
-}
-Val KernelBuilder::fromE4M3(Val byte, Where where) {
-  return wrap(ROCDL::CvtF32Fp8Op::create(at(where), loc(), f32Type(), byte.get(), /*byteSel=*/0));
-}
-Val KernelBuilder::packE2M1(Val old, Val low, Val high, unsigned index, Where where) {
-  Val one = f32(1.0, where);
-  return wrap(ROCDL::CvtScaleF32PkFp4F32Op::create(at(where), loc(), i32Type(), old.get(),
-                                                   low.get(), high.get(), one.get(), index));
-}
-Val KernelBuilder::dpp(Val value, Dpp control, Where where) {
-  Val bits = isa<FloatType>(value.type()) ? bitcast(value, i32Type(), where) : value;
-  Val moved = wrap(ROCDL::DPPUpdateOp::create(at(where), loc(), i32Type(), bits.get(), bits.get(),
-                                              uint32_t(control), /*rowMask=*/0xF,
-                                              /*bankMask=*/0xF, /*boundCtrl=*/true));
-  return isa<FloatType>(value.type()) ? bitcast(moved, f32Type(), where) : moved;
 }
 
 } // namespace nvfp4gen

@@ -5,7 +5,8 @@
 // file, line and column as its MLIR location.
 //
 // Integers are signless; operations that care name their signedness (ult, slt,
-// lshr, ashr, udiv). Pointers are byte-addressed global memory.
+// lshr, ashr, udiv). Pointers are byte-addressed: global memory, LDS (32-bit) or
+// buffer resources.
 //
 //===------------------------------------------------------------------------===//
 #ifndef NVFP4GEN_COMPILER_IR_KERNELBUILDER_H
@@ -17,6 +18,7 @@
 
 #include <source_location>
 #include <string_view>
+#include <utility>
 
 namespace nvfp4gen {
 
@@ -74,11 +76,19 @@ Val eq(Val a, Operand b);
 Val ne(Val a, Operand b);
 Val ult(Val a, Operand b);
 Val slt(Val a, Operand b);
+Val sle(Val a, Operand b);
+// Floating-point comparisons, false when an operand is NaN.
+Val flt(Val a, Operand b);
+// Booleans and integers.
+Val smin(Val a, Operand b);
+Val smax(Val a, Operand b);
+Val umin(Val a, Operand b);
 
 /// Lane exchange inside a row of 16 lanes (the DPP controls of the ISA).
 enum class Dpp : uint32_t {
   QuadXor1 = 0xB1,       ///< quad_perm [1,0,3,2]
   QuadXor2 = 0x4E,       ///< quad_perm [2,3,0,1]
+  RowMirror = 0x140,     ///< lane i of each 16 takes lane 15 - i
   RowHalfMirror = 0x141, ///< lane i of each 8 takes lane 7 - i
 };
 
@@ -101,12 +111,15 @@ public:
   Val i32(int64_t value, Where where = Where::current());
   Val i64(int64_t value, Where where = Where::current());
   Val f32(double value, Where where = Where::current());
+  Val f64(double value, Where where = Where::current());
+  mlir::Type i1Type() { return b.getI1Type(); }
   mlir::Type i8Type() { return b.getI8Type(); }
   mlir::Type i16Type() { return b.getI16Type(); }
   mlir::Type i32Type() { return b.getI32Type(); }
   mlir::Type i64Type() { return b.getI64Type(); }
   mlir::Type f16Type() { return b.getF16Type(); }
   mlir::Type f32Type() { return b.getF32Type(); }
+  mlir::Type f64Type() { return b.getF64Type(); }
   mlir::Type vectorType(unsigned count, mlir::Type element) {
     return mlir::VectorType::get({count}, element);
   }
@@ -118,19 +131,53 @@ public:
   Val zext(Val value, mlir::Type to, Where where = Where::current());
   Val trunc(Val value, mlir::Type to, Where where = Where::current());
   Val bitcast(Val value, mlir::Type to, Where where = Where::current());
+  Val sext(Val value, mlir::Type to, Where where = Where::current());
   /// fp16 to fp32, exact.
   Val fpext(Val value, Where where = Where::current());
+  /// fp32 to fp16, RNE.
+  Val toF16(Val value, Where where = Where::current());
   Val select(Val condition, Val ifTrue, Val ifFalse, Where where = Where::current());
   /// Elements of a vector value.
   llvm::SmallVector<Val> elements(Val vector, Where where = Where::current());
+  /// A vector of values of one type.
+  Val pack(llvm::ArrayRef<Val> values, Where where = Where::current());
+  /// A vector with element `index` of `vector` in all `count` places.
+  Val splat(Val vector, unsigned index, unsigned count, Where where = Where::current());
 
-  /// pointer + bytes (i64), 64-bit arithmetic (P1).
+  /// pointer + bytes: 64-bit arithmetic in global memory (P1), 32-bit in LDS.
   Val offset(Val pointer, Operand bytes);
   /// Access of `type` at a pointer that is a multiple of `alignment` bytes.
   Val load(mlir::Type type, Val pointer, unsigned alignment, Where where = Where::current());
   void store(Val value, Val pointer, unsigned alignment, Where where = Where::current());
+  /// A load from global memory that nothing writes while the kernel runs; of a uniform address it
+  /// goes through the scalar cache.
+  Val loadConstant(mlir::Type type, Val pointer, unsigned alignment,
+                   Where where = Where::current());
 
+  /// `bytes` of LDS of the workgroup, a multiple of 16 bytes aligned to 16; contents undefined.
+  Val shared(uint32_t bytes, Where where = Where::current());
+
+  /// A buffer resource over [base, base + bytes): loads outside it return 0 and touch no memory.
+  /// `base` (global) and `bytes` (i32) are uniform.
+  Val bufferResource(Val base, Val bytes, Where where = Where::current());
+  /// Load at laneOffset + uniformOffset (i32 each) of a resource.
+  Val bufferLoad(mlir::Type type, Val resource, Val laneOffset, Val uniformOffset,
+                 Where where = Where::current());
+
+  using Vals = llvm::SmallVector<Val>;
   void ifThen(Val condition, llvm::function_ref<void()> body, Where where = Where::current());
+  /// Values of one of two branches.
+  Vals ifElse(Val condition, llvm::function_ref<Vals()> ifTrue, llvm::function_ref<Vals()> ifFalse,
+              Where where = Where::current());
+  /// for (i = low; i < high; i += step), i32 and signed; `body` maps the carried values of one
+  /// iteration to those of the next. Returns those after the last.
+  Vals loop(Val low, Val high, Operand step, llvm::ArrayRef<Val> init,
+            llvm::function_ref<Vals(Val i, llvm::ArrayRef<Val> carried)> body,
+            Where where = Where::current());
+  /// while (condition(values)) values = body(values). Returns the last values.
+  Vals whileLoop(llvm::ArrayRef<Val> init, llvm::function_ref<Val(llvm::ArrayRef<Val>)> condition,
+                 llvm::function_ref<Vals(llvm::ArrayRef<Val>)> body,
+                 Where where = Where::current());
 
   // Instructions with a meaning of their own.
   Val fma(Val a, Val c, Val d, Where where = Where::current());
@@ -139,6 +186,9 @@ public:
   Val copysign(Val magnitude, Val sign, Where where = Where::current());
   /// Larger operand; the one that is not NaN if one is.
   Val fmax(Val a, Val c, Where where = Where::current());
+  /// Larger and smaller operand of two that are not NaN.
+  Val fmaxNumber(Val a, Val c, Where where = Where::current());
+  Val fminNumber(Val a, Val c, Where where = Where::current());
   /// v_med3_f32: the median; the smallest of the others when one is NaN.
   Val fmed3(Val a, Val low, Val high, Where where = Where::current());
   /// v_rcp_f32: about 1 ulp.
@@ -150,8 +200,38 @@ public:
   /// v_cvt_scalef32_pk_fp4_f32 with scale 1: e2m1 codes of (low, high), RNE, saturating, into byte
   /// `index` of `old`.
   Val packE2M1(Val old, Val low, Val high, unsigned index, Where where = Where::current());
-  /// Value of another lane; every lane of the row must be active.
+  /// Two e2m1 codes, byte `index` of `codes`, as a vector of two fp16 (exact).
+  Val unpackE2M1(Val codes, unsigned index, Where where = Where::current());
+  /// Two E4M3 bytes, the low half of `bytes`, as a vector of two fp16 (exact).
+  Val unpackE4M3(Val bytes, Where where = Where::current());
+  /// v_mfma_f32_16x16x32_f16: a (8 fp16 a lane) times c (8 fp16) plus `sum` (4 fp32).
+  Val mfma16x16x32(Val a, Val c, Val sum, Where where = Where::current());
+  /// Bits of `high`:`low` from `shift` (0..31) upwards, i32.
+  Val funnelShiftRight(Val high, Val low, Operand shift);
+
+  // Across lanes. Values are i32, fp32 or, where said, 64-bit.
+  /// The first active lane's value, uniform.
+  Val readFirstLane(Val value, Where where = Where::current());
+  /// Value of lane `lane` (uniform), uniform.
+  Val readLane(Val value, Operand lane);
+  /// Bit l: `condition` of lane l; i64, uniform.
+  Val ballot(Val condition, Where where = Where::current());
+  /// Bits of `mask` (i64) below this lane.
+  Val countBelow(Val mask, Where where = Where::current());
+  /// Set bits, i32.
+  Val popcount(Val value, Where where = Where::current());
+  /// Value of another lane, also 64-bit; every lane of the row must be active.
   Val dpp(Val value, Dpp control, Where where = Where::current());
+  /// Value of the lane `lane` (i32), every lane its own.
+  Val shuffle(Val value, Val lane, Where where = Where::current());
+  /// (a, c) with the odd rows of 16 lanes of a and the even rows of c exchanged.
+  std::pair<Val, Val> swapRows16(Val a, Val c, Where where = Where::current());
+  /// (a, c) with lanes 32..63 of a and lanes 0..31 of c exchanged.
+  std::pair<Val, Val> swapHalves(Val a, Val c, Where where = Where::current());
+  /// Wait for every wave of the workgroup; LDS accesses before it happen before those after it.
+  void barrier(Where where = Where::current());
+  /// The scheduler moves nothing across.
+  void schedulingFence(Where where = Where::current());
 
   // For the operators.
   mlir::Value materialize(const Operand &operand, mlir::Type type);
@@ -160,13 +240,19 @@ public:
 
 private:
   Val wrap(mlir::Value value) { return Val(*this, value); }
+  Vals wrapAll(mlir::ValueRange values);
   Val callIntrinsic(llvm::StringRef name, mlir::Type result, mlir::ValueRange operands,
                     const Where &where);
+  std::pair<Val, Val> swap(llvm::StringRef name, Val a, Val c, const Where &where);
+  /// `value` taken apart into dwords, each mapped, and put together again.
+  Val mapDwords(Val value, llvm::function_ref<Val(Val)> map, const Where &where);
 
   mlir::OpBuilder b;
   mlir::Location location;
   mlir::OwningOpRef<mlir::ModuleOp> module;
+  mlir::gpu::GPUModuleOp gpuModule;
   mlir::gpu::GPUFuncOp function;
+  unsigned sharedCount = 0;
   const nvfp4rt::ArgLayout &layout;
   const uint32_t (&block)[3]; ///< work-items of a workgroup
 };

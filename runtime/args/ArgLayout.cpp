@@ -19,14 +19,18 @@ template <typename Member> consteval ArgType argTypeOf() {
     return ArgType::Pointer;
   else if constexpr (std::is_integral_v<Member> && sizeof(Member) == 8)
     return ArgType::I64;
+  else if constexpr (std::is_same_v<Member, float>)
+    return ArgType::F32;
   else {
     static_assert(std::is_integral_v<Member> && sizeof(Member) == 4,
-                  "an argument is a pointer or an integer of 64 or 32 bits");
+                  "an argument is a pointer, an integer of 64 or 32 bits, or a float");
     return ArgType::I32;
   }
 }
 
-constexpr uint32_t sizeOf(ArgType type) { return type == ArgType::I32 ? 4 : 8; }
+constexpr uint32_t sizeOf(ArgType type) {
+  return type == ArgType::I32 || type == ArgType::F32 ? 4 : 8;
+}
 
 /// The fields follow each other without gap or overlap up to the end of the struct, each at its
 /// natural alignment: what the generator lays out member by member is then what C lays out.
@@ -114,6 +118,8 @@ std::string_view argTypeName(ArgType type) {
     return "i64";
   case ArgType::I32:
     return "i32";
+  case ArgType::F32:
+    return "f32";
   }
   return "";
 }

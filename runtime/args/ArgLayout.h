@@ -16,7 +16,7 @@
 
 namespace nvfp4rt {
 
-enum class ArgType : uint8_t { Pointer, I64, I32 };
+enum class ArgType : uint8_t { Pointer, I64, I32, F32 };
 
 struct ArgField {
   std::string_view name; ///< path of the member, e.g. "k_payload.page_stride"

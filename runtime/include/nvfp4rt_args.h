@@ -97,8 +97,6 @@ typedef struct nvfp4rt_work {
 
 /* Rows of a prefill segment. */
 #define NVFP4RT_PREFILL_SEGMENT_ROWS 64
-/* Waves of a worker; each leaves a partial list of its own (index_topk). */
-#define NVFP4RT_WAVES_PER_WORKER 4
 
 /* step_map (rules S1..S5): the row map and the work partition of a step, shared by every layer.
  * Capacity of `segments`: requests in decode and verify, rows / NVFP4RT_PREFILL_SEGMENT_ROWS +
@@ -160,13 +158,12 @@ typedef struct nvfp4rt_topk_args {
 } nvfp4rt_topk_args;
 
 /* index_topk (rules K1..K5): the scores of index_score, kept as partial lists of the top_k largest
- * K3 keys instead of written. The list of (worker w, segment s, wave v, column c), with
+ * K3 keys instead of written. The list of (worker w, segment s, column c), with
  * c = row_in_segment * index_heads + head, is uint64[top_k], descending, 0 where it is shorter, at
- *   partial + ((w + s) * waves * columns + v * columns + c) * top_k * 8 bytes,
- * columns = rows of a full segment (Q; NVFP4RT_PREFILL_SEGMENT_ROWS in prefill) * index_heads,
- * waves = NVFP4RT_WAVES_PER_WORKER. Workspace: (workers + segments) * waves * columns * top_k * 8
- * bytes. For each segment of which a worker has a block, the lists of all its waves are written for
- * all rows of the segment; nothing else is. */
+ *   partial + ((w + s) * columns + c) * top_k * 8 bytes,
+ * columns = rows of a full segment (Q; NVFP4RT_PREFILL_SEGMENT_ROWS in prefill) * index_heads.
+ * Workspace: (workers + segments) * columns * top_k * 8 bytes. For each segment of which a worker
+ * has a block, its lists are written for all rows of the segment; nothing else is. */
 typedef struct nvfp4rt_index_topk_args {
   nvfp4rt_rows index_q;
   nvfp4rt_plane index_payload;
