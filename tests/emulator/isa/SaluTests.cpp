@@ -7,6 +7,8 @@
 #include "tests/emulator/isa/Operands.h"
 
 #include "fmt/format.h"
+#include "gtest/gtest-spi.h"
+#include "gtest/gtest.h"
 
 #include <bit>
 
@@ -333,9 +335,48 @@ void addScalar(Suite &suite, const Row &row) {
   }
 }
 
+//===--- registers indexed with M0 -------------------------------------------===//
+
+/// A move of `dwords` whose source (destination) has M0 added to its register number. M0 counts
+/// registers, for pairs as well.
+Case indexedMove(bool toIndexed, unsigned dwords, unsigned firstIndex, unsigned step) {
+  Case c;
+  c.mnemonic = fmt::format("s_movrel{}_b{}", toIndexed ? 'd' : 's', dwords * 32);
+  c.waves = 8;
+  auto registers = [=](unsigned first) {
+    return dwords == 1 ? fmt::format("s{}", first) : fmt::format("s[{}:{}]", first, first + 1);
+  };
+  c.text =
+      c.mnemonic + " " + registers(toIndexed ? 34 : 54) + ", " + registers(toIndexed ? 56 : 32);
+  c.fill = [=](Wave &w, Rng &) { w.m0 = firstIndex + w.index * step; };
+  c.expect = [=](Wave &w) {
+    for (unsigned i = 0; i < dwords; ++i)
+      w.s((toIndexed ? 34 + w.m0 : 54) + i) = w.s((toIndexed ? 56 : 32 + w.m0) + i);
+  };
+  return c;
+}
+
+void addIndexedMoves(Suite &suite) {
+  for (bool toIndexed : {false, true}) {
+    suite.add(indexedMove(toIndexed, 1, 0, 1));
+    suite.add(indexedMove(toIndexed, 1, 8, 1));
+    suite.add(indexedMove(toIndexed, 2, 0, 2));
+  }
+}
+
+TEST(IndexedMove, FaultsAtAnOddPairAndBeyondTheRegisters) {
+  for (bool toIndexed : {false, true}) {
+    const std::vector<Case> odd{indexedMove(toIndexed, 2, 3, 0)};
+    EXPECT_NONFATAL_FAILURE(runCases("odd", odd), toIndexed ? "pair at s37" : "pair at s35");
+    const std::vector<Case> beyond{indexedMove(toIndexed, 1, 0x80000000, 0)};
+    EXPECT_NONFATAL_FAILURE(runCases("beyond", beyond), "indexes s21474836");
+  }
+}
+
 const SuiteRegistrar registrar("Salu", [](Suite &suite) {
   for (const Row &row : Rows)
     addScalar(suite, row);
+  addIndexedMoves(suite);
   for (const Row &row : ImmediateRows) {
     const bool isUnsigned = std::string(row.name).ends_with("_u32");
     for (int k : {0, 1, 77, 0x7fff, -1, -32768, 0x8000, 0xffff}) {

@@ -329,13 +329,17 @@ void Decoder::fillValu(Inst &in, const Operands &operands, const Words &words) {
 bool Decoder::fillScalar(Inst &in, const Operands &operands, const Words &words) {
   in.imm = int16_t(words.w[0] & 0xffff);
   in.extra = words.w[1];
-  if (!operands.defs.empty())
+  llvm::ArrayRef<Operand> sources = operands.sources;
+  if (!operands.defs.empty()) {
     in.dst = operands.defs[0];
-  if (operands.sources.size() < in.op->sources ||
-      (in.op->dst != ValueType::None && !in.dst.present()))
+  } else if (in.op->dst != ValueType::None && !sources.empty()) {
+    in.dst = sources[0]; // s_movreld: to MC the register that is named is only read
+    sources = sources.drop_front();
+  }
+  if (sources.size() < in.op->sources || (in.op->dst != ValueType::None && !in.dst.present()))
     return false;
   for (unsigned i = 0; i < in.op->sources; ++i)
-    in.src[i] = operands.sources[i];
+    in.src[i] = sources[i];
   auto scalar = [](Operand o) { return !o.present() || o.bank >= BankConstant; };
   if (!scalar(in.dst) || !scalar(in.src[0]) || !scalar(in.src[1]))
     return false;

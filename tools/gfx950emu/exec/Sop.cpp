@@ -157,6 +157,20 @@ void addLogical(OpTable &t) {
   });
 }
 
+/// Add M0 to the number of a register. M0 counts registers of 32 bits for pairs too, which must
+/// stay at even numbers. False after a fault.
+template <class T> bool indexRegister(Wave &wave, const Inst *in, Operand &reg) {
+  const uint64_t index = uint64_t(reg.index) + wave.sgpr[SgprM0];
+  if (reg.bank == BankScalar && index + reg.dwords <= SgprVcc && index % (sizeof(T) / 4) == 0) {
+    reg.index = unsigned(index);
+    return true;
+  }
+  wave.fail(in, FaultKind::BadRegister, -1,
+            sizeof(T) == 8 ? "indexes the pair at s" + std::to_string(index)
+                           : "indexes s" + std::to_string(index));
+  return false;
+}
+
 /// Operations that exist for 32 and 64 bits and set SCC when the result is not zero.
 template <class T> void addShifts(OpTable &t, const std::string &bits) {
   using S = std::make_signed_t<T>;
@@ -253,22 +267,17 @@ template <class T> void addShifts(OpTable &t, const std::string &bits) {
     writeScalar<T>(wave, in->dst, readScalar<T>(wave, in->dst) | bit);
     return in + 1;
   });
-  // The register number of the source (destination) has M0 added.
   saluHandler<T, T>(t, "s_movrels_b" + bits, [](Wave &wave, const Inst *in) -> const Inst * {
     Operand source = in->src[0];
-    uint64_t index = uint64_t(source.index) + wave.sgpr[SgprM0];
-    if (source.bank != BankScalar || index + source.dwords > SgprVcc)
-      return wave.fail(in, FaultKind::BadRegister, -1, "indexes s" + std::to_string(index));
-    source.index = unsigned(index);
+    if (!indexRegister<T>(wave, in, source))
+      return nullptr;
     writeScalar<T>(wave, in->dst, readScalar<T>(wave, source));
     return in + 1;
   });
   saluHandler<T, T>(t, "s_movreld_b" + bits, [](Wave &wave, const Inst *in) -> const Inst * {
     Operand dst = in->dst;
-    uint64_t index = uint64_t(dst.index) + wave.sgpr[SgprM0];
-    if (index + dst.dwords > SgprVcc)
-      return wave.fail(in, FaultKind::BadRegister, -1, "indexes s" + std::to_string(index));
-    dst.index = unsigned(index);
+    if (!indexRegister<T>(wave, in, dst))
+      return nullptr;
     writeScalar<T>(wave, dst, readScalar<T>(wave, in->src[0]));
     return in + 1;
   });
