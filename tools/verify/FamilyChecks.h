@@ -18,6 +18,7 @@ namespace verify {
 /// One variant to check.
 struct Job {
   Target &target;
+  const nvfp4rt::Manifest &manifest; ///< of all families: a check may launch other families too
   const nvfp4rt::Variant &variant;
   uint64_t seed = 0;
   VariantReport &report;

@@ -54,7 +54,7 @@ public:
     for (const auto &sets :
          {oracle::pinnedSets(config.shape.dtype), oracle::exhaustiveSets(config.shape.dtype)})
       for (const oracle::PinnedSet &set : sets) {
-        kernel.pinnedSets.push_back({set.name, set.groups.size()});
+        kernel.pinnedSets.push_back({set.name, set.groups.size() * 16});
         groups.insert(groups.end(), set.groups.begin(), set.groups.end());
       }
     int64_t rows = 0;
@@ -63,7 +63,7 @@ public:
       rows = std::max(rows, (static_cast<int64_t>(groups.size()) + perRow - 1) / perRow);
     }
     Inputs inputs = streams(groups);
-    const uint64_t before = job.report.groups;
+    const uint64_t before = job.report.values;
     while (rows > 0) {
       const int64_t count = std::min(rows, mostRowsOf(request));
       Launch launch = launchOf("pinned inputs", Layout::Dense, config.orders[0], count);
@@ -75,12 +75,13 @@ public:
         return false;
       rows -= count;
     }
-    job.report.pinnedGroups += job.report.groups - before;
+    job.report.pinnedValues += job.report.values - before;
     return true;
   }
 
   /// Pools in which byte offsets pass 2^31 and 2^32; the largest that the device has room for.
   void hugePools(KernelReport &kernel) {
+    kernel.usesPools = true;
     std::vector<Bits16> groups = oracle::randomGroups(config.shape.dtype, 1024, job.seed + 4);
     Inputs inputs = streams(groups);
     for (int64_t pages : hugeSizes()) {

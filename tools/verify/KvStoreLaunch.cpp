@@ -236,7 +236,7 @@ Result<void> runLaunch(Job &job, const Launch &launch, Inputs &inputs) {
   if (auto read = buffers.readBack(job.target); !read)
     return failed(std::move(read.error()));
   const Outcome outcome = compare(buffers.comparison());
-  job.report.groups += outcome.groups;
+  job.report.values += outcome.values;
   job.report.bytesCompared += outcome.bytesCompared;
   job.report.mismatchingBytes += outcome.mismatchingBytes;
   job.report.worstError = std::max(job.report.worstError, outcome.worstError);

@@ -14,36 +14,12 @@ namespace verify::kv_store {
 using nvfp4rt::Field;
 using nvfp4rt::Result;
 
-namespace {
-
-Result<int64_t> need(const nvfp4rt::Request &request, Field field) {
-  if (auto value = request.get(field))
-    return *value;
-  return nvfp4rt::fail(NVFP4RT_ERROR_UNKNOWN_FIELD,
-                       fmt::format("guard: expected a term on {}, which the oracle needs; found {}",
-                                   nvfp4rt::fieldName(field), request.text()));
-}
-
-Result<void> needNvfp4(const nvfp4rt::Request &request, Field field) {
-  auto value = need(request, field);
-  if (!value)
-    return tl::unexpected(std::move(value.error()));
-  if (nvfp4rt::valueText(field, *value) != "nvfp4")
-    return nvfp4rt::fail(
-        NVFP4RT_ERROR_INVALID_ARGUMENT,
-        fmt::format("{}: expected nvfp4, the format that the oracle knows; found {}",
-                    nvfp4rt::fieldName(field), nvfp4rt::valueText(field, *value)));
-  return {};
-}
-
-} // namespace
-
 Result<Config> readConfig(const nvfp4rt::Request &request) {
   Config config;
   oracle::KvStoreShape &shape = config.shape;
   nvfp4rt::Error error;
   auto read = [&](Field field, int64_t &to) {
-    auto value = need(request, field);
+    auto value = needField(request, field);
     if (value)
       to = *value;
     else

@@ -26,11 +26,11 @@ struct Comparison {
 };
 
 struct Outcome {
-  uint64_t groups = 0; ///< that rows stored, and that were compared
+  uint64_t values = 0; ///< elements that rows stored, and that were compared
   uint64_t bytesCompared = 0;
   uint64_t mismatchingBytes = 0;
-  double worstError = 0;
-  std::string first; ///< of the first mismatching byte: where, both sides, inputs, rule
+  double worstError = 0; ///< as in VariantReport
+  std::string first;     ///< of the first mismatching byte: where, both sides, inputs, rule
 };
 
 Outcome compare(const Comparison &comparison);

@@ -114,7 +114,7 @@ std::string reportTable(const Report &report) {
     if (!prefix.empty())
       text += fmt::format("names begin with {}\n", prefix);
     text += "\n";
-    Table table({"variant", "guard", "VGPR", "SGPR", "LDS", "code", "inputs", "wrong bytes",
+    Table table({"variant", "guard", "VGPR", "SGPR", "LDS", "code", "values", "wrong bytes",
                  "worst error", "result"},
                 {false, false, true, true, true, true, true, true, true, false});
     for (const VariantReport &variant : report.variants) {
@@ -127,7 +127,7 @@ std::string reportTable(const Report &report) {
       const nvfp4rt::Resources &used = variant.resources;
       table.add({variant.name.substr(prefix.size()), termsText(own), fmt::to_string(used.vgprs),
                  fmt::to_string(used.sgprs), fmt::to_string(used.ldsBytes),
-                 fmt::to_string(used.codeBytes), fmt::to_string(variant.groups),
+                 fmt::to_string(used.codeBytes), fmt::to_string(variant.values),
                  fmt::to_string(variant.mismatchingBytes), fmt::format("{:g}", variant.worstError),
                  !variant.passed()         ? "FAIL"
                  : variant.skipped.empty() ? "pass"
@@ -135,18 +135,24 @@ std::string reportTable(const Report &report) {
     }
     text += table.text() + "\n";
   }
-  text += "inputs: groups of 16 elements compared bit for bit; LDS and code in bytes\n";
+  text += "values: compared with the oracle; worst error: share of the bound, 0 or inf where the "
+          "rule is exact; LDS and code in bytes\n";
   for (const KernelReport &kernel : report.kernels) {
-    uint64_t groups = 0;
-    for (const KernelReport::Set &set : kernel.pinnedSets)
-      groups += set.groups;
-    text +=
-        fmt::format("kernel {}, in launches of {}: {} pinned and exhaustive groups in {} sets "
-                    "through each tensor; {}\n",
-                    kernel.symbol, kernel.variant, groups, kernel.pinnedSets.size(),
-                    kernel.poolPages == 0 ? "no pool past 2^32 bytes"
-                                          : fmt::format("addresses in pools of {} pages, {} bytes",
-                                                        kernel.poolPages, kernel.poolBytes));
+    std::vector<std::string> parts;
+    if (!kernel.pinnedSets.empty()) {
+      uint64_t values = 0;
+      for (const KernelReport::Set &set : kernel.pinnedSets)
+        values += set.values;
+      parts.push_back(fmt::format("{} pinned values in {} sets", values, kernel.pinnedSets.size()));
+    }
+    if (kernel.usesPools)
+      parts.push_back(kernel.poolPages == 0
+                          ? "no pool past 2^32 bytes"
+                          : fmt::format("addresses in pools of {} pages, {} bytes",
+                                        kernel.poolPages, kernel.poolBytes));
+    if (!parts.empty())
+      text += fmt::format("kernel {}, in launches of {}: {}\n", kernel.symbol, kernel.variant,
+                          fmt::join(parts, "; "));
   }
   size_t failed = 0;
   uint64_t bytes = 0, launches = 0;
@@ -170,10 +176,11 @@ nlohmann::json reportJson(const Report &report) {
   for (const KernelReport &kernel : report.kernels) {
     nlohmann::json sets = nlohmann::json::array();
     for (const KernelReport::Set &set : kernel.pinnedSets)
-      sets.push_back({{"name", set.name}, {"groups", set.groups}});
+      sets.push_back({{"name", set.name}, {"values", set.values}});
     kernels.push_back({{"symbol", kernel.symbol},
                        {"variant", kernel.variant},
                        {"pinned_sets", sets},
+                       {"uses_pools", kernel.usesPools},
                        {"pool_pages", kernel.poolPages},
                        {"pool_bytes", kernel.poolBytes}});
   }
@@ -188,8 +195,8 @@ nlohmann::json reportJson(const Report &report) {
                         {"lds_bytes", used.ldsBytes},
                         {"code_bytes", used.codeBytes},
                         {"launches", variant.launches},
-                        {"groups", variant.groups},
-                        {"pinned_groups", variant.pinnedGroups},
+                        {"values", variant.values},
+                        {"pinned_values", variant.pinnedValues},
                         {"bytes_compared", variant.bytesCompared},
                         {"mismatching_bytes", variant.mismatchingBytes},
                         {"worst_error", errorJson(variant.worstError)},

@@ -116,7 +116,7 @@ Result<Report> verifyManifest(const nvfp4rt::Manifest &manifest, Target &target,
     kernelReport.symbol = variant.symbol;
     kernelReport.variant = variant.name;
     const bool carries = carrier.at(variant.symbol) == &variant;
-    Job job{target, variant, options.seed, result, carries ? &kernelReport : nullptr};
+    Job job{target, manifest, variant, options.seed, result, carries ? &kernelReport : nullptr};
     if (const FamilyEntry *family = findFamily(variant.family))
       family->check(job);
     else

@@ -34,11 +34,13 @@ struct VariantReport {
   nvfp4rt::Guard guard;
   nvfp4rt::Resources resources;
   uint64_t launches = 0;
-  uint64_t groups = 0;           ///< groups of 16 elements compared with the oracle
-  uint64_t pinnedGroups = 0;     ///< of `groups`: pinned inputs; 0 where another variant ran them
+  uint64_t values = 0;           ///< compared with the oracle: elements, scores, ids, keys, entries
+  uint64_t pinnedValues = 0;     ///< of `values`: pinned inputs; 0 where another variant ran them
   uint64_t bytesCompared = 0;    ///< canaries included
   uint64_t mismatchingBytes = 0; ///< canaries included
-  double worstError = 0;         ///< largest |dequantized difference|; 0 when exact
+  /// Largest error as a share of the rule's bound. Where a rule is exact: 0, or infinity when a
+  /// value is wrong.
+  double worstError = 0;
   std::vector<std::string> skipped;      ///< checks that could not run, each with its reason
   std::optional<std::string> firstFault; ///< the first mismatch or failed call, in words
   double seconds = 0;
@@ -51,9 +53,10 @@ struct KernelReport {
   std::string variant; ///< the variant whose launches carried them
   struct Set {
     std::string name;
-    uint64_t groups = 0;
+    uint64_t values = 0; ///< kv_store: in each tensor
   };
-  std::vector<Set> pinnedSets; ///< exhaustive ones included; each ran through every tensor
+  std::vector<Set> pinnedSets; ///< inputs that ran once a kernel
+  bool usesPools = false;      ///< the family reads or writes pools
   /// The largest pools whose addresses were checked; 0 when the device had no room for any that
   /// pass 2^32 bytes.
   int64_t poolPages = 0;

@@ -36,7 +36,7 @@ TEST(Verify, CleanTwinPasses) {
     EXPECT_TRUE(v.skipped.empty()) << v.name << ": " << v.skipped.front();
     EXPECT_EQ(v.mismatchingBytes, 0u);
     EXPECT_EQ(v.worstError, 0);
-    EXPECT_GT(v.groups, 0u);
+    EXPECT_GT(v.values, 0u);
     EXPECT_GT(v.launches, 6u);
   }
   EXPECT_TRUE(report.passed());
@@ -47,10 +47,10 @@ TEST(Verify, CleanTwinPasses) {
   EXPECT_EQ(report.kernels[1].variant, "fp16_verify_b8");
   uint64_t pinned = 0;
   for (const auto &set : report.kernels[0].pinnedSets)
-    pinned += set.groups;
-  EXPECT_GT(pinned, 9000u + 65536u);
-  EXPECT_GE(variant(report, "prefill_b64").pinnedGroups, 3 * pinned);
-  EXPECT_EQ(variant(report, "decode_b1").pinnedGroups, 0u);
+    pinned += set.values;
+  EXPECT_GT(pinned, 16 * (9000u + 65536u));
+  EXPECT_GE(variant(report, "prefill_b64").pinnedValues, 3 * pinned);
+  EXPECT_EQ(variant(report, "decode_b1").pinnedValues, 0u);
 }
 
 struct Planted {

@@ -24,12 +24,12 @@ verify::Report sample() {
     variant.guard = manifest.variants[i].guard;
     variant.resources = {40, 0, 28, 0, 0, 1234};
     variant.launches = 3;
-    variant.groups = 96;
+    variant.values = 96;
     variant.bytesCompared = 1000;
     report.variants.push_back(variant);
   }
   report.kernels.push_back(
-      {"kernel_two", "decode_b1", {{"F6 zeros", 67}, {"F2 positions", 33}}, 5, 70});
+      {"kernel_two", "decode_b1", {{"F6 zeros", 67}, {"F2 positions", 33}}, true, 5, 70});
   return report;
 }
 
@@ -42,13 +42,13 @@ run on fake device, seed 7
 
 kv_store: every guard has phase == decode, query_len == 1, dtype == bf16, kv_format == nvfp4, index_format == nvfp4, kv_heads == 2, head_dim == 128, index_head_dim == 128, planes == kvi, page_size == 16, plane_order == nhd
 
-variant    guard               VGPR  SGPR  LDS  code  inputs  wrong bytes  worst error  result
+variant    guard               VGPR  SGPR  LDS  code  values  wrong bytes  worst error  result
 ----------------------------------------------------------------------------------------------
 decode_b1  requests in [1, 1]    40    28    0  1234      96            0            0  pass
 decode_b4  requests in [2, 4]    40    28    0  1234      96            0            0  pass
 
-inputs: groups of 16 elements compared bit for bit; LDS and code in bytes
-kernel kernel_two, in launches of decode_b1: 100 pinned and exhaustive groups in 2 sets through each tensor; addresses in pools of 5 pages, 70 bytes
+values: compared with the oracle; worst error: share of the bound, 0 or inf where the rule is exact; LDS and code in bytes
+kernel kernel_two, in launches of decode_b1: 100 pinned values in 2 sets; addresses in pools of 5 pages, 70 bytes
 2 variants, 6 launches, 2000 bytes compared, 0 failed, 0.0 s
 )");
 }
@@ -96,12 +96,12 @@ TEST(Report, Json) {
   EXPECT_TRUE(first["first_fault"].is_null());
   EXPECT_EQ(first["vgprs"], 40);
   EXPECT_EQ(first["code_bytes"], 1234);
-  EXPECT_EQ(first["groups"], 96);
+  EXPECT_EQ(first["values"], 96);
   EXPECT_EQ(first["worst_error"], 0);
   EXPECT_EQ(second["worst_error"], "infinity");
   EXPECT_EQ(second["first_fault"], "row 3: wrong");
   EXPECT_EQ(json["kernels"][0]["pool_pages"], 5);
-  EXPECT_EQ(json["kernels"][0]["pinned_sets"][1]["groups"], 33);
+  EXPECT_EQ(json["kernels"][0]["pinned_sets"][1]["values"], 33);
 }
 
 // A bundle or library that is not there is an error with both names, not a report.
