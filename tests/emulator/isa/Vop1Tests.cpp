@@ -148,40 +148,106 @@ const std::vector<Row> ApproximateRows{
      {Compare::F64, 1u << 29}},
 };
 
-// What the ISA's text gives as examples, to the bit.
+// What the ISA's text gives as examples, to the bit, NaNs as well. It has none for f64: there -1
+// and -inf give the NaN of the other formats.
 const std::vector<Row> ExactExampleRows = [] {
   struct Example {
     const char *name;
-    uint32_t in, out;
+    uint32_t in;
+    uint64_t out;
   };
-  constexpr uint32_t NaN = 0xffc00000;
+  constexpr uint32_t NaN = 0xffc00000, NaN16 = 0xfe00;
+  constexpr uint64_t NaN64 = 0xfff8000000000000;
   const std::vector<Example> examples{
-      {"v_exp_f32", 0xff800000, 0},           {"v_exp_f32", 0x80000000, 0x3f800000},
-      {"v_exp_f32", 0x7f800000, 0x7f800000},  {"v_exp_f32", 0x40400000, 0x41000000},
-      {"v_log_f32", 0xff800000, NaN},         {"v_log_f32", 0xbf800000, NaN},
-      {"v_log_f32", 0x80000000, 0xff800000},  {"v_log_f32", 0, 0xff800000},
-      {"v_log_f32", 0x3f800000, 0},           {"v_log_f32", 0x7f800000, 0x7f800000},
-      {"v_rcp_f32", 0xff800000, 0x80000000},  {"v_rcp_f32", 0xc0000000, 0xbf000000},
-      {"v_rcp_f32", 0x80000000, 0xff800000},  {"v_rcp_f32", 0, 0x7f800000},
-      {"v_rcp_f32", 0x7f800000, 0},           {"v_rsq_f32", 0xff800000, NaN},
-      {"v_rsq_f32", 0x80000000, 0xff800000},  {"v_rsq_f32", 0, 0x7f800000},
-      {"v_rsq_f32", 0x40800000, 0x3f000000},  {"v_rsq_f32", 0x7f800000, 0},
-      {"v_sqrt_f32", 0xff800000, NaN},        {"v_sqrt_f32", 0x80000000, 0x80000000},
-      {"v_sqrt_f32", 0x40800000, 0x40000000}, {"v_sqrt_f32", 0x7f800000, 0x7f800000},
-      {"v_sin_f32", 0xff800000, NaN},         {"v_sin_f32", 0x80000000, 0x80000000},
-      {"v_sin_f32", 0x3e800000, 0x3f800000},  {"v_cos_f32", 0x80000000, 0x3f800000},
-      {"v_cos_f32", 0x3e800000, 0},           {"v_cos_f32", 0x7f800000, NaN},
+      {"v_exp_f32", 0xff800000, 0},
+      {"v_exp_f32", 0x80000000, 0x3f800000},
+      {"v_exp_f32", 0x7f800000, 0x7f800000},
+      {"v_exp_f32", 0x40400000, 0x41000000},
+      {"v_log_f32", 0xff800000, NaN},
+      {"v_log_f32", 0xbf800000, NaN},
+      {"v_log_f32", 0x80000000, 0xff800000},
+      {"v_log_f32", 0, 0xff800000},
+      {"v_log_f32", 0x3f800000, 0},
+      {"v_log_f32", 0x7f800000, 0x7f800000},
+      {"v_rcp_f32", 0xff800000, 0x80000000},
+      {"v_rcp_f32", 0xc0000000, 0xbf000000},
+      {"v_rcp_f32", 0x80000000, 0xff800000},
+      {"v_rcp_f32", 0, 0x7f800000},
+      {"v_rcp_f32", 0x7f800000, 0},
+      {"v_rsq_f32", 0xff800000, NaN},
+      {"v_rsq_f32", 0x80000000, 0xff800000},
+      {"v_rsq_f32", 0, 0x7f800000},
+      {"v_rsq_f32", 0x40800000, 0x3f000000},
+      {"v_rsq_f32", 0x7f800000, 0},
+      {"v_sqrt_f32", 0xff800000, NaN},
+      {"v_sqrt_f32", 0x80000000, 0x80000000},
+      {"v_sqrt_f32", 0x40800000, 0x40000000},
+      {"v_sqrt_f32", 0x7f800000, 0x7f800000},
+      {"v_sin_f32", 0xff800000, NaN},
+      {"v_sin_f32", 0x80000000, 0x80000000},
+      {"v_sin_f32", 0x7f800000, NaN},
+      {"v_sin_f32", 0xff7fffff, 0},
+      {"v_sin_f32", 0x3e800000, 0x3f800000},
+      {"v_cos_f32", 0x80000000, 0x3f800000},
+      {"v_cos_f32", 0x3e800000, 0},
+      {"v_cos_f32", 0x7f800000, NaN},
+      {"v_cos_f32", 0xff800000, NaN},
+      {"v_cos_f32", 0xff7fffff, 0x3f800000},
+      {"v_exp_f16", 0xfc00, 0},
+      {"v_exp_f16", 0x8000, 0x3c00},
+      {"v_exp_f16", 0x7c00, 0x7c00},
+      {"v_log_f16", 0xfc00, NaN16},
+      {"v_log_f16", 0xbc00, NaN16},
+      {"v_log_f16", 0x8000, 0xfc00},
+      {"v_log_f16", 0, 0xfc00},
+      {"v_log_f16", 0x3c00, 0},
+      {"v_log_f16", 0x7c00, 0x7c00},
+      {"v_rcp_f16", 0xfc00, 0x8000},
+      {"v_rcp_f16", 0xc000, 0xb800},
+      {"v_rcp_f16", 0x8000, 0xfc00},
+      {"v_rcp_f16", 0, 0x7c00},
+      {"v_rcp_f16", 0x7c00, 0},
+      {"v_rsq_f16", 0xfc00, NaN16},
+      {"v_rsq_f16", 0x8000, 0xfc00},
+      {"v_rsq_f16", 0, 0x7c00},
+      {"v_rsq_f16", 0x4400, 0x3800},
+      {"v_rsq_f16", 0x7c00, 0},
+      {"v_sqrt_f16", 0xfc00, NaN16},
+      {"v_sqrt_f16", 0x8000, 0x8000},
+      {"v_sqrt_f16", 0, 0},
+      {"v_sqrt_f16", 0x4400, 0x4000},
+      {"v_sqrt_f16", 0x7c00, 0x7c00},
+      {"v_sin_f16", 0xfc00, NaN16},
+      {"v_sin_f16", 0xfbff, 0},
+      {"v_sin_f16", 0x8000, 0x8000},
+      {"v_sin_f16", 0x3400, 0x3c00},
+      {"v_sin_f16", 0x7bff, 0},
+      {"v_sin_f16", 0x7c00, NaN16},
+      {"v_cos_f16", 0xfc00, NaN16},
+      {"v_cos_f16", 0xfbff, 0x3c00},
+      {"v_cos_f16", 0x8000, 0x3c00},
+      {"v_cos_f16", 0x3400, 0},
+      {"v_cos_f16", 0x7bff, 0x3c00},
+      {"v_cos_f16", 0x7c00, NaN16},
+      {"v_sqrt_f64", 0xfff00000, NaN64},
+      {"v_sqrt_f64", 0xbff00000, NaN64},
+      {"v_rsq_f64", 0xfff00000, NaN64},
+      {"v_rsq_f64", 0xbff00000, NaN64},
   };
   std::vector<Row> rows;
   static std::vector<std::string> texts; // the rows keep pointers
   texts.reserve(examples.size());
   for (const Example &e : examples) {
-    texts.push_back("{0}, " + hex(e.in));
+    const bool wide = std::string_view(e.name).ends_with("f64");
+    const bool half = std::string_view(e.name).ends_with("f16");
+    texts.push_back("{0}, " + hex(e.in)); // the upper half of an f64
     rows.push_back({e.name,
-                    Type::F32,
-                    F,
+                    wide ? Type::B64 : Type::B32,
+                    wide   ? std::vector{Type::F64}
+                    : half ? H
+                           : F,
                     E32 | NOCONST,
-                    [out = e.out](Lane &) { return uint64_t(out); },
+                    [out = e.out](Lane &) { return out; },
                     {},
                     texts.back().c_str()});
   }

@@ -39,7 +39,7 @@ template <class V> V divScale(V value, V denominator, V numerator, bool &postSca
   using F = Format<V>;
   postScale = false;
   if (numerator == 0 || denominator == 0)
-    return -std::numeric_limits<V>::quiet_NaN();
+    return defaultNan<V>;
   const int exponent = F::exponent(denominator), apart = F::exponent(numerator) - exponent;
   const bool isDenominator = value == denominator;
   const bool tinyReciprocal = exponent >= 2 * F::bias - 1;
@@ -82,7 +82,6 @@ template <class V> V divFmas(V a, V b, V c, bool postScale) {
 
 /// What division gives, when that follows from the kinds of the operands.
 template <class V> std::optional<V> specialQuotient(V denominator, V numerator) {
-  using L = std::numeric_limits<V>;
   const V sign = std::signbit(denominator) != std::signbit(numerator) ? V(-1) : V(1);
   if (numerator != numerator)
     return quiet(numerator);
@@ -90,9 +89,9 @@ template <class V> std::optional<V> specialQuotient(V denominator, V numerator) 
     return quiet(denominator);
   bool infN = std::isinf(numerator), infD = std::isinf(denominator);
   if ((denominator == 0 && numerator == 0) || (infD && infN))
-    return -L::quiet_NaN();
+    return defaultNan<V>;
   if (denominator == 0 || infN)
-    return std::copysign(L::infinity(), sign);
+    return std::copysign(std::numeric_limits<V>::infinity(), sign);
   if (infD || numerator == 0)
     return std::copysign(V(0), sign);
   return std::nullopt;

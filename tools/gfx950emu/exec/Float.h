@@ -180,6 +180,9 @@ inline bool isSignallingNan(double f) {
   uint64_t b = bitsOf(f) & 0x7fffffffffffffff;
   return b > 0x7ff0000000000000 && b < 0x7ff8000000000000;
 }
+/// The NaN that an operation gives for operands that are none (the square root of -1, 0 / 0): the
+/// manual's examples have its sign set.
+template <class V> constexpr V defaultNan = -std::numeric_limits<V>::quiet_NaN();
 inline float quiet(float f) { return floatOf(bitsOf(f) | 0x00400000); }
 inline double quiet(double f) { return doubleOf(bitsOf(f) | 0x0008000000000000); }
 

@@ -102,37 +102,41 @@ double sinTurns(double turns, int quarters) {
 /// sign of its argument, a zero cosine is positive.
 float sine(float turns, int quarters) {
   if (!std::isfinite(turns))
-    return turns - turns;
+    return isNan(turns) ? quiet(turns) : defaultNan<float>;
   float result = float(sinTurns(double(turns), quarters));
   return result != 0 ? result : quarters ? 0.0f : std::copysign(0.0f, turns);
 }
 /// Finite arguments beyond the valid range of 256 turns give sin = 0, cos = 1.
 bool outOfRange(float turns) { return std::fabs(turns) > 256 && std::isfinite(turns); }
 
+// The NaN of a negative operand is not left to the host.
+template <class V> V squareRoot(V a) { return a < 0 ? defaultNan<V> : std::sqrt(a); }
+template <class V> V reciprocalRoot(V a) { return a < 0 ? defaultNan<V> : 1 / std::sqrt(a); }
+double logarithm2(double a) { return a < 0 ? defaultNan<double> : std::log2(a); }
+
 void addTranscendentals(OpTable &t) {
   auto rcp = [](float a) { return flushed(1.0f / flushed(a)); };
   valu<F32, F32>(t, "v_rcp_f32", rcp);
   valu<F32, F32>(t, "v_rcp_iflag_f32", rcp);
-  valu<F32, F32>(t, "v_rsq_f32",
-                 [](float a) { return float(1.0 / std::sqrt(double(flushed(a)))); });
-  valu<F32, F32>(t, "v_sqrt_f32", [](float a) { return std::sqrt(flushed(a)); });
+  valu<F32, F32>(t, "v_rsq_f32", [](float a) { return float(reciprocalRoot(double(flushed(a)))); });
+  valu<F32, F32>(t, "v_sqrt_f32", [](float a) { return squareRoot(flushed(a)); });
   valu<F32, F32>(t, "v_exp_f32",
                  [](float a) { return flushed(float(std::exp2(double(flushed(a))))); });
-  valu<F32, F32>(t, "v_log_f32", [](float a) { return float(std::log2(double(flushed(a)))); });
+  valu<F32, F32>(t, "v_log_f32", [](float a) { return float(logarithm2(double(flushed(a)))); });
   valu<F32, F32>(t, "v_sin_f32",
                  [](float a) { return outOfRange(a) ? 0.0f : flushed(sine(flushed(a), 0)); });
   valu<F32, F32>(t, "v_cos_f32",
                  [](float a) { return outOfRange(a) ? 1.0f : flushed(sine(flushed(a), 1)); });
   valu<F16, F16>(t, "v_rcp_f16", [](float a) { return 1.0f / a; });
-  valu<F16, F16>(t, "v_rsq_f16", [](float a) { return float(1.0 / std::sqrt(double(a))); });
-  valu<F16, F16>(t, "v_sqrt_f16", [](float a) { return std::sqrt(a); });
+  valu<F16, F16>(t, "v_rsq_f16", [](float a) { return float(reciprocalRoot(double(a))); });
+  valu<F16, F16>(t, "v_sqrt_f16", [](float a) { return squareRoot(a); });
   valu<F16, F16>(t, "v_exp_f16", [](float a) { return float(std::exp2(double(a))); });
-  valu<F16, F16>(t, "v_log_f16", [](float a) { return float(std::log2(double(a))); });
+  valu<F16, F16>(t, "v_log_f16", [](float a) { return float(logarithm2(double(a))); });
   valu<F16, F16>(t, "v_sin_f16", [](float a) { return outOfRange(a) ? 0.0f : sine(a, 0); });
   valu<F16, F16>(t, "v_cos_f16", [](float a) { return outOfRange(a) ? 1.0f : sine(a, 1); });
   valu<F64, F64>(t, "v_rcp_f64", [](double a) { return 1.0 / a; });
-  valu<F64, F64>(t, "v_rsq_f64", [](double a) { return 1.0 / std::sqrt(a); });
-  valu<F64, F64>(t, "v_sqrt_f64", [](double a) { return std::sqrt(a); });
+  valu<F64, F64>(t, "v_rsq_f64", [](double a) { return reciprocalRoot(a); });
+  valu<F64, F64>(t, "v_sqrt_f64", [](double a) { return squareRoot(a); });
 }
 
 } // namespace
