@@ -8,7 +8,9 @@
 #include "runtime/hip/HipApi.h"
 #include "runtime/include/nvfp4rt.h"
 
+#include <algorithm>
 #include <cstdlib>
+#include <dlfcn.h>
 #include <fmt/format.h>
 #include <vector>
 
@@ -28,6 +30,24 @@ struct CloseBundle {
 struct DestroyPlan {
   void operator()(nvfp4rt_plan *plan) const { nvfp4rt_plan_destroy(plan); }
 };
+
+/// gfx950emu_last_fault() of the emulator's library, null of any other. HIP libraries stay loaded
+/// (see HipApi.h), so what this opens is never closed.
+using LastFault = const char *();
+LastFault *lastFaultOf(const std::string &library) {
+  void *handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
+  return handle ? reinterpret_cast<LastFault *>(dlsym(handle, "gfx950emu_last_fault")) : nullptr;
+}
+
+/// The first line of what the emulator said of the last launch, with the number of further ones;
+/// all of them went to stderr.
+std::string firstLine(std::string_view text) {
+  const size_t end = text.find('\n');
+  if (end == std::string_view::npos)
+    return std::string(text);
+  return fmt::format("{} (and {} more)", text.substr(0, end),
+                     std::count(text.begin(), text.end(), '\n'));
+}
 
 Result<void> checked(nvfp4rt_status status) {
   if (status == NVFP4RT_OK)
@@ -67,7 +87,8 @@ class HipTarget final : public Target {
 public:
   HipTarget(nvfp4rt::HipApi hip, std::unique_ptr<nvfp4rt_bundle, CloseBundle> bundle, int device,
             std::string arch)
-      : hip(std::move(hip)), bundle(std::move(bundle)), device(device), arch(std::move(arch)) {}
+      : hip(std::move(hip)), bundle(std::move(bundle)), device(device), arch(std::move(arch)),
+        lastFault(lastFaultOf(this->hip.library)) {}
 
   std::string description() const override {
     return fmt::format("{}, device {} ({})", hip.library, device, arch);
@@ -120,6 +141,8 @@ public:
     if (done)
       done = hip.check(hip.hipDeviceSynchronize(), "hipDeviceSynchronize after the launch");
     if (!done) {
+      if (const std::string why = lastFault ? firstLine(lastFault()) : ""; !why.empty())
+        done.error().message += ": " + why;
       // Reported here; where the device survives it, the next variant must not be blamed for it.
       (void)hip.hipDeviceSynchronize();
       (void)hip.hipGetLastError();
@@ -132,9 +155,12 @@ private:
   std::unique_ptr<nvfp4rt_bundle, CloseBundle> bundle;
   int device;
   std::string arch;
+  LastFault *lastFault;
 };
 
 } // namespace
+
+bool isEmulator(const std::string &hipLibrary) { return lastFaultOf(hipLibrary) != nullptr; }
 
 Result<std::unique_ptr<Target>> makeHipTarget(const std::string &bundlePath,
                                               const std::string &hipLibrary, int device) {

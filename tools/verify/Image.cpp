@@ -62,13 +62,10 @@ nvfp4rt::Result<Image> Image::create(Target &target, uint64_t size, std::vector<
   image.host = std::move(*host);
   image.memory = std::move(*memory);
   image.windows = mergeWindows(std::move(windows), size);
-  for (const Window &window : image.windows) {
-    std::byte *expected = image.expected() + window.offset;
-    fillCanary(expected, window.offset, window.size, seed);
-    if (auto written = target.write(image.device() + window.offset, expected, window.size);
-        !written)
-      return tl::unexpected(std::move(written.error()));
-  }
+  for (const Window &window : image.windows)
+    fillCanary(image.expected() + window.offset, window.offset, window.size, seed);
+  if (auto written = image.upload(target); !written)
+    return tl::unexpected(std::move(written.error()));
   return image;
 }
 
@@ -101,11 +98,26 @@ void Image::forEachMismatch(const std::function<void(uint64_t)> &visit) const {
   }
 }
 
+nvfp4rt::Result<void> Image::upload(Target &target) const {
+  for (const Window &window : windows)
+    if (auto written =
+            target.write(device() + window.offset, expected() + window.offset, window.size);
+        !written)
+      return written;
+  return {};
+}
+
 std::byte Image::found(uint64_t offset) const {
+  std::byte byte;
+  found(offset, &byte, 1);
+  return byte;
+}
+
+void Image::found(uint64_t offset, void *to, uint64_t size) const {
   auto after = std::upper_bound(windows.begin(), windows.end(), offset,
                                 [](uint64_t o, const Window &window) { return o < window.offset; });
   size_t w = static_cast<size_t>(after - windows.begin()) - 1;
-  return fetched[w][offset - windows[w].offset];
+  std::memcpy(to, fetched[w].data() + (offset - windows[w].offset), size);
 }
 
 } // namespace verify

@@ -53,12 +53,16 @@ public:
   std::byte *device() const { return static_cast<std::byte *>(memory.get()); }
   uint64_t windowBytes() const;
 
+  /// Write the windows' expected bytes to the device.
+  nvfp4rt::Result<void> upload(Target &target) const;
   /// Fetch the windows after a launch.
   nvfp4rt::Result<void> readBack(Target &target);
   /// Call `visit` with the offset of every byte that differs, ascending.
   void forEachMismatch(const std::function<void(uint64_t offset)> &visit) const;
   /// The fetched byte; `offset` is in a window.
   std::byte found(uint64_t offset) const;
+  /// Fetched bytes; all are in one window.
+  void found(uint64_t offset, void *to, uint64_t size) const;
 
 private:
   LazyBuffer host;

@@ -105,8 +105,11 @@ std::vector<std::string_view> familiesOf(const Report &report) {
 
 std::string reportTable(const Report &report) {
   std::string text =
-      fmt::format("bundle {}\nspec   {}, build {}\nrun on {}, seed {}\n\n", report.bundle,
+      fmt::format("bundle {}\nspec   {}, build {}\nrun on {}, seed {}\n", report.bundle,
                   report.specName, report.buildId, report.device, report.seed);
+  if (!report.checks.empty())
+    text += fmt::format("checks {}, orders a launch {}\n", report.checks, report.orders);
+  text += "\n";
   for (std::string_view family : familiesOf(report)) {
     const std::vector<nvfp4rt::Term> shared = sharedTerms(report, family);
     const std::string prefix = sharedPrefix(report, family);
@@ -208,8 +211,8 @@ nlohmann::json reportJson(const Report &report) {
   }
   return {{"bundle", report.bundle},   {"build_id", report.buildId}, {"spec", report.specName},
           {"arch", report.arch},       {"device", report.device},    {"seed", report.seed},
-          {"passed", report.passed()}, {"seconds", report.seconds},  {"kernels", kernels},
-          {"variants", variants}};
+          {"checks", report.checks},   {"orders", report.orders},    {"passed", report.passed()},
+          {"seconds", report.seconds}, {"kernels", kernels},         {"variants", variants}};
 }
 
 } // namespace verify

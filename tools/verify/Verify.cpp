@@ -100,6 +100,8 @@ Result<Report> verifyManifest(const nvfp4rt::Manifest &manifest, Target &target,
   report.arch = manifest.arch;
   report.device = target.description();
   report.seed = options.seed;
+  report.checks = options.checks;
+  report.orders = options.orders;
   for (size_t i = 0; i < variants->size(); ++i) {
     const nvfp4rt::Variant &variant = *(*variants)[i];
     const auto variantStart = std::chrono::steady_clock::now();

@@ -67,6 +67,8 @@ struct Report {
   std::string bundle, buildId, specName, arch;
   std::string device; ///< HIP library and device that ran the kernels
   uint64_t seed = 0;
+  std::string checks;  ///< that the emulator ran the kernels under; empty: not said
+  unsigned orders = 1; ///< of workgroups and waves in which each launch ran
   std::vector<KernelReport> kernels;
   std::vector<VariantReport> variants; ///< in manifest order
   double seconds = 0;
@@ -79,6 +81,9 @@ struct VerifyOptions {
   std::string hipLibrary; ///< empty = the runtime's own search
   uint64_t seed = 1;      ///< of random inputs and slots
   int device = 0;
+  /// What the HIP library was told through its environment, for the report.
+  std::string checks;
+  unsigned orders = 1;
   /// Called after each variant, for progress; may be empty.
   std::function<void(const VariantReport &, size_t done, size_t total)> onVariant;
 };

@@ -1,0 +1,120 @@
+//===- Arena.h - the buffers of one checked launch --------------------------===//
+//
+// Owns: inputs and outputs of a launch on the device with canaries around them,
+// the launch, and the comparison of every byte that it may or may not have changed.
+//
+//===------------------------------------------------------------------------===//
+#ifndef NVFP4GEN_TOOLS_VERIFY_ARENA_H
+#define NVFP4GEN_TOOLS_VERIFY_ARENA_H
+
+#include "tools/verify/FamilyChecks.h"
+#include "tools/verify/Image.h"
+
+#include <cstring>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace verify {
+
+/// Buffers of one launch. The first error sticks; after it every call does nothing.
+class Arena {
+public:
+  using Buffer = size_t;
+  /// Canary bytes around a buffer. `lead` sets the alignment: buffers start at a multiple of 256,
+  /// plus `lead`.
+  struct Margins {
+    uint64_t lead = 64, trail = 64;
+  };
+
+  /// What to do when the target has no room for a buffer.
+  enum class NoRoom : uint8_t { IsFault, IsTold };
+  /// `where` names the launch in messages.
+  Arena(Job &job, std::string where, NoRoom noRoom = NoRoom::IsFault)
+      : job(job), where(std::move(where)), onNoRoom(noRoom) {}
+
+  /// A copy of `size` bytes that the launch must not change; no bytes make a null address. Of a
+  /// huge input only the `windows` are copied and compared.
+  Buffer input(std::string name, const void *data, uint64_t size, Margins margins = {64, 64},
+               std::vector<Window> windows = {});
+  template <typename T>
+  Buffer input(std::string name, const std::vector<T> &data, Margins margins = {64, 64}) {
+    return input(std::move(name), data.data(), data.size() * sizeof(T), margins);
+  }
+  /// `size` bytes that the launch may write.
+  Buffer output(std::string name, uint64_t size, Margins margins = {64, 64});
+
+  /// For kernel arguments. Null after an error.
+  template <typename T> T *device(Buffer buffer) const {
+    return reinterpret_cast<T *>(address(buffer, /*onDevice=*/true));
+  }
+  /// What the buffer should hold: canaries until the oracle has written. Null after an error.
+  template <typename T> T *expected(Buffer buffer) const {
+    return reinterpret_cast<T *>(address(buffer, /*onDevice=*/false));
+  }
+  /// After launch(): what the device has at `offset` of a buffer.
+  template <typename T> T found(Buffer buffer, uint64_t offset) const {
+    T value;
+    foundBytes(buffer, offset, &value, sizeof(value));
+    return value;
+  }
+  /// Expect what was found: for values that a tolerance has accepted.
+  void accept(Buffer buffer, uint64_t offset, uint64_t size);
+
+  /// Make canaries of an output look like `value`, so that reading what nobody wrote shows.
+  template <typename T> void fill(Buffer buffer, T value) {
+    if (failure)
+      return;
+    const Entry &entry = entries[buffer];
+    for (uint64_t at = 0; at + sizeof(T) <= entry.size; at += sizeof(T))
+      std::memcpy(expected<std::byte>(buffer) + at, &value, sizeof(T));
+    upload(buffer);
+  }
+  /// Write expected bytes to the device.
+  void upload(Buffer buffer);
+
+  /// Launch and fetch everything. False on an error, which is a fault of the job unless
+  /// outOfMemory() tells it.
+  template <typename Args>
+  bool launch(const nvfp4rt::Variant &variant, const nvfp4rt::Request &request, const Args &args) {
+    return launchBytes(variant, request, &args, sizeof(args));
+  }
+
+  /// Words for a byte of a buffer that is not as expected; empty where there are none.
+  using Explain = std::function<std::string(Buffer buffer, uint64_t offset)>;
+  /// Compare all buffers, count, and report the first difference. True when there is none.
+  bool compare(const Explain &explain = {});
+
+  /// A fault of this launch: where and what.
+  void fault(const std::string &what) const { job.fault(where + ": " + what); }
+  /// Why a target had no room, under NoRoom::IsTold.
+  const std::optional<Error> &outOfMemory() const { return noRoom; }
+
+private:
+  struct Entry {
+    std::string name;
+    Image image;
+    uint64_t size = 0, lead = 0;
+    bool isInput = false;
+  };
+
+  Job &job;
+  std::string where;
+  NoRoom onNoRoom;
+  std::vector<Entry> entries;
+  bool failure = false;
+  std::optional<Error> noRoom;
+
+  void fail(Error error);
+  Buffer add(std::string name, uint64_t size, Margins margins, std::vector<Window> windows,
+             bool isInput);
+  std::byte *address(Buffer buffer, bool onDevice) const;
+  void foundBytes(Buffer buffer, uint64_t offset, void *to, uint64_t size) const;
+  bool launchBytes(const nvfp4rt::Variant &variant, const nvfp4rt::Request &request,
+                   const void *args, size_t size);
+};
+
+} // namespace verify
+
+#endif // NVFP4GEN_TOOLS_VERIFY_ARENA_H
