@@ -5,6 +5,9 @@
 //===------------------------------------------------------------------------===//
 #include "tools/oracle/Exact.h"
 
+#include <algorithm>
+#include <cmath>
+
 namespace oracle {
 
 std::strong_ordering compare(Dyadic a, Dyadic b) {
@@ -56,6 +59,28 @@ uint16_t floorBits(Dyadic value, DType dtype) {
       high = static_cast<uint16_t>(mid - 1);
   }
   return low;
+}
+
+uint16_t roundBits(double value, DType dtype) {
+  const DTypeTraits t = traits(dtype);
+  if (std::isnan(value))
+    return t.quietNaN();
+  const uint16_t sign = std::signbit(value) ? kSignBit : 0;
+  value = std::fabs(value);
+  if (value == 0)
+    return sign;
+  if (std::isinf(value) || std::ilogb(value) > t.bias)
+    return sign | t.infinity();
+  const int exponent = std::max(std::ilogb(value), 1 - t.bias);
+  // In units of the last place the magnitude is an integer; the pattern is linear in it, up to the
+  // infinity that follows the largest finite one.
+  const uint64_t units = uint64_t(std::nearbyint(std::ldexp(value, t.mantissaBits - exponent)));
+  return static_cast<uint16_t>(sign |
+                               (units + (uint64_t(exponent + t.bias - 1) << t.mantissaBits)));
+}
+
+uint16_t toFp16(uint16_t bits, DType dtype) {
+  return dtype == DType::FP16 ? bits : roundBits(oracle::value(bits, dtype), DType::FP16);
 }
 
 uint32_t scaleUnits(uint8_t scale) {

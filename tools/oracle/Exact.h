@@ -56,6 +56,13 @@ Number decode(uint16_t bits, DType dtype);
 /// The largest finite pattern without sign whose value is <= `value`.
 uint16_t floorBits(Dyadic value, DType dtype);
 
+/// The pattern nearest to `value`, ties to even; infinity from half an ulp past the largest finite
+/// value on, and the quiet NaN (without sign) for NaN.
+uint16_t roundBits(double value, DType dtype);
+
+/// K1, A1: a model-dtype pattern as the fp16 pattern that the matrix product sees (RNE).
+uint16_t toFp16(uint16_t bits, DType dtype);
+
 /// F3: the value of scale byte 0x00..0x7E in units of 2^-9.
 uint32_t scaleUnits(uint8_t scale);
 inline constexpr int kScaleUnitExponent = -9;

@@ -6,6 +6,7 @@
 //===------------------------------------------------------------------------===//
 #include "tools/oracle/Exact.h"
 #include "tools/oracle/Oracle.h"
+#include "tools/oracle/Random.h"
 
 #include <algorithm>
 #include <cmath>
@@ -15,22 +16,6 @@ namespace oracle {
 namespace {
 
 using Bits16 = std::array<uint16_t, 16>;
-
-/// SplitMix64: the same sequence on every machine, unlike <random>'s distributions.
-class Random {
-public:
-  explicit Random(uint64_t seed) : state(seed) {}
-  uint64_t next() {
-    uint64_t z = state += 0x9E3779B97F4A7C15u;
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-    return z ^ (z >> 31);
-  }
-  size_t below(size_t bound) { return (next() >> 32) * bound >> 32; }
-
-private:
-  uint64_t state;
-};
 
 class PinnedBuilder {
 public:
@@ -346,17 +331,9 @@ std::vector<PinnedSet> PinnedBuilder::build() {
 }
 
 /// Round to nearest even; out of range becomes the largest finite value.
-uint16_t roundToDType(double value, DType dtype) {
-  const DTypeTraits t = traits(dtype);
-  const uint16_t sign = std::signbit(value) ? kSignBit : 0;
-  value = std::fabs(value);
-  if (value == 0)
-    return sign;
-  int exponent = std::max(std::ilogb(value), 1 - t.bias);
-  // In units of the last place the magnitude is an integer; the pattern is linear in it.
-  uint64_t units = uint64_t(std::nearbyint(std::ldexp(value, t.mantissaBits - exponent)));
-  uint64_t bits = units + (uint64_t(exponent + t.bias - 1) << t.mantissaBits);
-  return static_cast<uint16_t>(sign | std::min<uint64_t>(bits, t.maxFinite()));
+uint16_t roundToFinite(double value, DType dtype) {
+  const uint16_t bits = roundBits(value, dtype), magnitude = bits & ~kSignBit;
+  return static_cast<uint16_t>((bits & kSignBit) | std::min(magnitude, traits(dtype).maxFinite()));
 }
 
 } // namespace
@@ -389,7 +366,7 @@ std::vector<Bits16> randomGroups(DType dtype, size_t groups, uint64_t seed) {
       for (size_t n = 0; n < 12; ++n)
         sum += int64_t(random.next() >> 40);
       double normal = std::ldexp(double(sum - 6 * (int64_t{1} << 24)), -24);
-      result[g][i] = roundToDType(normal * rowGain * gain[g % kRowGroups * 16 + i], dtype);
+      result[g][i] = roundToFinite(normal * rowGain * gain[g % kRowGroups * 16 + i], dtype);
     }
   }
   return result;

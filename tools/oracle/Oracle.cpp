@@ -5,6 +5,7 @@
 //===------------------------------------------------------------------------===//
 #include "tools/oracle/Oracle.h"
 #include "tools/oracle/Exact.h"
+#include "tools/oracle/Pool.h"
 
 #include <cmath>
 #include <cstring>
@@ -33,12 +34,6 @@ uint8_t code(const Number &x, uint8_t scale) {
   return index != 0 && x.negative ? static_cast<uint8_t>(index | 8) : index; // F6
 }
 
-/// P1 address of (page, token, head).
-std::byte *at(const nvfp4rt_plane &plane, int64_t page, int64_t token, int64_t head) {
-  return static_cast<std::byte *>(plane.base) + page * plane.page_stride +
-         token * plane.token_stride + head * plane.head_stride;
-}
-
 void storeRow(DType dtype, const std::byte *row, int64_t headDim, std::byte *payload,
               std::byte *scales) {
   for (int64_t g = 0; g < headDim / 16; ++g) {
@@ -65,9 +60,7 @@ void storeTensor(DType dtype, int64_t pageSize, uint32_t rows, const Tensor &t) 
       continue;
     int64_t page = slot / pageSize, token = slot % pageSize;
     for (int64_t head = 0; head < t.heads; ++head) {
-      const std::byte *from = static_cast<const std::byte *>(t.rows.base) +
-                              int64_t{row} * t.rows.row_stride + head * t.rows.head_stride;
-      storeRow(dtype, from, t.headDim, at(t.payload, page, token, head),
+      storeRow(dtype, at(t.rows, row, head), t.headDim, at(t.payload, page, token, head),
                at(t.scale, page, token, head));
     }
   }
