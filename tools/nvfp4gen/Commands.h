@@ -53,6 +53,17 @@ struct VerifyCommandOptions {
 };
 int runVerify(const VerifyCommandOptions &options);
 
+struct BenchCommandOptions {
+  std::string bundle;
+  std::string family;
+  std::string shape;
+  int64_t sample = 1;
+  bool json = false;
+};
+int runBench(const BenchCommandOptions &options);
+/// What the figures of bench mean, for its help.
+std::string benchDefinitions();
+
 /// Print "nvfp4gen: error: ..." for an error (one line a diagnostic when it has its own positions)
 /// and return kExitFailed.
 int reportError(llvm::Error error);

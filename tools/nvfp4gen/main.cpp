@@ -59,6 +59,22 @@ int parseAndRun(int argc, char **argv) {
   verifyCommand->add_flag("--json", verify.json, "Print the report as JSON");
   verifyCommand->callback([&] { result = runVerify(verify); });
 
+  BenchCommandOptions bench;
+  CLI::App *benchCommand = app.add_subcommand(
+      "bench", "Count what every kernel family of a bundle does on the emulator: "
+               "bytes, instructions, registers, balance");
+  benchCommand->add_option("bundle", bench.bundle, "Bundle (.hsaco)")->required();
+  benchCommand->add_option("--family", bench.family, "Only this kernel family");
+  benchCommand->add_option("--shape", bench.shape, "Only this shape");
+  benchCommand
+      ->add_option("--sample", bench.sample,
+                   "Of prefill shapes run one row in N, from the middle of the chunk; the table "
+                   "says so (default: all)")
+      ->check(CLI::Range(int64_t{1}, int64_t{1024}));
+  benchCommand->add_flag("--json", bench.json, "Print the report as JSON");
+  benchCommand->footer(benchDefinitions());
+  benchCommand->callback([&] { result = runBench(bench); });
+
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &error) {
