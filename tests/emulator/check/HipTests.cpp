@@ -73,21 +73,42 @@ TEST_F(HipCheck, PartialFillAndDeviceCopyCarryWhatIsUndefined) {
   (void)hipDeviceSynchronize();
 }
 
-TEST(HipCheckSetting, IsZeroOrOne) {
-  auto parse = [](const char *value) {
-    return hip::parseSettings([=](const char *name) {
-      return llvm::StringRef(name) == "GFX950EMU_CHECK" ? value : nullptr;
-    });
-  };
-  for (auto [text, expected] : {std::pair("1", true), {"0", false}, {"", false}}) {
-    auto settings = parse(text);
-    ASSERT_TRUE(bool(settings));
-    EXPECT_EQ(settings->check, expected);
+llvm::Expected<hip::Settings> parse(const char *variable, const char *value) {
+  return hip::parseSettings(
+      [=](const char *name) { return llvm::StringRef(name) == variable ? value : nullptr; });
+}
+
+TEST(HipCheckSetting, NamesTheChecks) {
+  for (auto [text, expected] : {std::pair("1", "all"),
+                                {"all", "all"},
+                                {"0", "none"},
+                                {"", "none"},
+                                {"races", "races"},
+                                {"hazards,bounds", "bounds,hazards"}}) {
+    auto settings = parse("GFX950EMU_CHECK", text);
+    ASSERT_TRUE(bool(settings)) << toString(settings.takeError());
+    EXPECT_EQ(settings->checks ? checkNames(*settings->checks) : "none", expected) << text;
   }
-  for (const char *bad : {"2", "yes", "true", "-1", "01x", " 1"}) {
-    auto settings = parse(bad);
+  for (const char *bad : {"2", "yes", "none", "-1", "01", " 1", "race", "races,", ",",
+                          "races, waits", "Races", "all,races"}) {
+    auto settings = parse("GFX950EMU_CHECK", bad);
     ASSERT_FALSE(bool(settings)) << bad;
-    EXPECT_NE(toString(settings.takeError()).find("GFX950EMU_CHECK: expected"), std::string::npos);
+    const std::string text = toString(settings.takeError());
+    EXPECT_NE(text.find("GFX950EMU_CHECK: 0, 1 or a list: expected"), std::string::npos) << text;
+    EXPECT_NE(text.find(knownChecks()), std::string::npos) << text;
+    EXPECT_NE(text.find(std::string("in '") + bad + "'"), std::string::npos) << text;
+  }
+}
+
+TEST(HipCheckSetting, OrdersAreANumber) {
+  auto settings = parse("GFX950EMU_ORDERS", "64");
+  ASSERT_TRUE(bool(settings));
+  EXPECT_EQ(settings->orders, 64u);
+  for (const char *bad : {"0", "65", "two", "-1"}) {
+    settings = parse("GFX950EMU_ORDERS", bad);
+    ASSERT_FALSE(bool(settings)) << bad;
+    EXPECT_NE(toString(settings.takeError()).find("GFX950EMU_ORDERS: expected a decimal number"),
+              std::string::npos);
   }
 }
 

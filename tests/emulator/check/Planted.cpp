@@ -23,37 +23,15 @@ void PlantedFault::repairedIsSilent(const Planted &p) {
   EXPECT_EQ(outcome.text(), "silent");
 }
 
-/// With the check switched off nothing is found.
 void PlantedFault::switchedOffIsSilent(Planted p) {
-  CheckOptions &o = p.setup.options;
-  switch (p.kind) {
-  case CheckKind::Bounds:
-  case CheckKind::ReadOnly:
-    o.bounds = false;
-    break;
-  case CheckKind::Alignment:
-    o.alignment = false;
-    break;
-  case CheckKind::Undefined:
-    o.undefined = false;
-    break;
-  case CheckKind::Race:
-    o.races = false;
-    break;
-  case CheckKind::WaitCount:
-    o.waitCounts = false;
-    break;
-  case CheckKind::Hazard:
-    o.hazards = false;
-    break;
-  case CheckKind::Barrier:
-    o.barriers = false;
-    break;
-  case CheckKind::Progress:
-    o.progress = false;
-    break;
-  }
+  p.setup.options.*switchOf(p.kind).enabled = false;
   EXPECT_EQ(check(p.faulty, p.setup).findings.size(), 0u);
+}
+
+void PlantedFault::isFoundByItsCheckAlone(Planted p) {
+  for (const CheckSwitch &s : checkSwitches())
+    p.setup.options.*s.enabled = s.kind == p.kind;
+  isFound(p);
 }
 
 } // namespace gfx950emu::check::test

@@ -1,7 +1,7 @@
 //===- Planted.h - a fault, what is said about it, and its repaired twin ----------------===//
 //
 // Owns the parameterised test that every planted fault goes through: found, silent when
-// repaired, silent when the check is off.
+// repaired, silent when the check is off, found by that check alone.
 //
 //===------------------------------------------------------------------------===//
 #ifndef TESTS_EMULATOR_CHECK_PLANTED_H
@@ -33,6 +33,7 @@ public:
   static void isFound(const Planted &p);
   static void repairedIsSilent(const Planted &p);
   static void switchedOffIsSilent(Planted p);
+  static void isFoundByItsCheckAlone(Planted p);
 };
 
 } // namespace gfx950emu::check::test
@@ -42,6 +43,7 @@ public:
   TEST_P(Name, IsFound) { isFound(GetParam()); }                                                   \
   TEST_P(Name, RepairedTwinIsSilent) { repairedIsSilent(GetParam()); }                             \
   TEST_P(Name, SwitchedOffIsSilent) { switchedOffIsSilent(GetParam()); }                           \
+  TEST_P(Name, IsFoundByItsCheckAlone) { isFoundByItsCheckAlone(GetParam()); }                     \
   INSTANTIATE_TEST_SUITE_P(Planted, Name, ::testing::ValuesIn(table),                              \
                            [](const auto &info) { return std::string(info.param.name); })
 

@@ -110,7 +110,7 @@ const Planted synchronisation[] = {
     {"GlobalBetweenWorkgroups",
      CheckKind::Race,
      "global_store_dword v1, v0, s[6:7]",
-     {"workgroup (1, 0, 0)", "of workgroup #0", "nothing orders them"},
+     {"workgroup (1, 0, 0)", "of workgroup (0, 0, 0)", "nothing orders them"},
      "s_lshl_b32 s8, s2, 8\n s_nop 0\n v_add_u32_e32 v1, s8, v1\n global_store_dword v1, v0, "
      "s[6:7]",
      {.workgroups = 2}},

@@ -19,13 +19,18 @@ class AccessCheck : public WorkgroupObserver {
 public:
   explicit AccessCheck(const CheckContext &context) : context(context) {}
 
+  bool before(Wave &, const Inst *) override {
+    misaligned = false;
+    return true;
+  }
+
   bool fault(Wave &wave, const Inst *in) override {
     const CheckOptions &options = *context.options;
     switch (wave.faultKind) {
     case FaultKind::OutOfBounds: {
-      if (!options.bounds)
-        return false;
       bool readOnly = wave.faultDetail.ends_with("is read-only");
+      if (!(readOnly ? options.readOnly : options.bounds))
+        return false;
       context.report(readOnly ? CheckKind::ReadOnly : CheckKind::Bounds, wave, in, wave.faultLane,
                      [&] { return wave.faultDetail; });
       return true;
@@ -33,8 +38,9 @@ public:
     case FaultKind::Misaligned:
       if (!options.alignment)
         return false;
-      context.report(CheckKind::Alignment, wave, in, wave.faultLane,
-                     [&] { return wave.faultDetail; });
+      if (!misaligned) // an atomic's access has said it
+        context.report(CheckKind::Alignment, wave, in, wave.faultLane,
+                       [&] { return wave.faultDetail; });
       return true;
     case FaultKind::BudgetExhausted:
       if (options.progress)
@@ -51,6 +57,7 @@ public:
     uint32_t needed = alignment(*in, a);
     if (a.address % needed == 0)
       return;
+    misaligned = true;
     context.report(CheckKind::Alignment, wave, in, a.lane, [&] {
       return spaceName(a.space).str() + " access of " + std::to_string(a.bytes) + " bytes at " +
              hexText(a.address) + ": expected a multiple of " + std::to_string(needed);
@@ -72,6 +79,7 @@ private:
   }
 
   CheckContext context;
+  bool misaligned = false; ///< an access of the current instruction
 };
 
 class BarrierCheck : public WorkgroupObserver {

@@ -75,9 +75,9 @@ std::unique_ptr<WorkgroupObserver> Checker::workgroup(const WorkgroupInfo &info)
     if (wanted)
       group->checks.push_back(make());
   };
-  add(options.bounds || options.alignment || options.progress,
+  add(options.bounds || options.readOnly || options.alignment || options.progress,
       [&] { return makeAccessCheck(context); });
-  add(options.waitCounts, [&] { return makeWaitCheck(context); });
+  add(options.waits, [&] { return makeWaitCheck(context); });
   add(options.hazards, [&] { return makeHazardCheck(context); });
   add(options.races, [&] { return makeLdsRaceCheck(context); });
   add(options.races, [&] { return makeGlobalRaceCheck(context, state->history); });

@@ -7,6 +7,7 @@
 #ifndef GFX950EMU_CHECK_CHECKER_H
 #define GFX950EMU_CHECK_CHECKER_H
 
+#include "tools/gfx950emu/check/Switches.h"
 #include "tools/gfx950emu/core/Observer.h"
 
 #include <array>
@@ -16,38 +17,6 @@
 #include <vector>
 
 namespace gfx950emu::check {
-
-enum class CheckKind : uint8_t {
-  Bounds,    ///< outside every allocation, LDS or scratch
-  Alignment, ///< an address that the instruction does not accept
-  ReadOnly,  ///< a write to constant input
-  Undefined, ///< a decision, address or output from bits that nothing wrote
-  Race,      ///< two unordered accesses, one of them a write
-  WaitCount, ///< a result used before its counter allows it
-  Hazard,    ///< too few wait states between two instructions
-  Barrier,   ///< waves that wait at different barriers, or some that have ended
-  Progress,  ///< the instruction budget ran out
-};
-/// "out of bounds", "race", ...
-llvm::StringRef checkKindName(CheckKind kind);
-
-struct CheckOptions {
-  bool bounds = true; ///< Bounds and ReadOnly: findings instead of a fault that ends the dispatch
-  bool alignment = true;
-  bool undefined = true; ///< needs MemoryMap::trackDefined() for values that come from memory
-  bool races = true;
-  bool waitCounts = true;
-  bool hazards = true;
-  bool barriers = true;
-  bool progress = true;
-  /// SH_MEM_CONFIG.alignment_mode unaligned, as ROCm sets it: vector memory and wide LDS accesses
-  /// need no alignment at all. Off: dwords for global, the natural rule for LDS.
-  bool unalignedMode = true;
-  /// Memory for the history of global accesses (18 bytes a byte that a kernel touches). What finds
-  /// it full is not checked for races, and counted.
-  uint64_t raceHistoryBytes = uint64_t(4) << 30;
-  size_t maxFindings = 100; ///< places; more are counted, not kept
-};
 
 /// One place (kernel, pc, kind) with its first occurrence.
 struct Finding {

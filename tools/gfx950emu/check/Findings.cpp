@@ -8,30 +8,6 @@ using namespace llvm;
 
 namespace gfx950emu::check {
 
-StringRef checkKindName(CheckKind kind) {
-  switch (kind) {
-  case CheckKind::Bounds:
-    return "out of bounds";
-  case CheckKind::Alignment:
-    return "misaligned access";
-  case CheckKind::ReadOnly:
-    return "write to constant input";
-  case CheckKind::Undefined:
-    return "undefined value";
-  case CheckKind::Race:
-    return "race";
-  case CheckKind::WaitCount:
-    return "missing wait";
-  case CheckKind::Hazard:
-    return "hazard";
-  case CheckKind::Barrier:
-    return "barrier divergence";
-  case CheckKind::Progress:
-    return "no progress";
-  }
-  return "unknown";
-}
-
 std::string hexText(uint64_t value) { return "0x" + utohexstr(value, /*LowerCase=*/true); }
 
 std::string describe(const DecodedProgram &program, const Inst *in) {
@@ -39,7 +15,7 @@ std::string describe(const DecodedProgram &program, const Inst *in) {
 }
 
 std::string Finding::message() const {
-  std::string s = checkKindName(kind).str() + ": kernel " + kernel + ", workgroup (" +
+  std::string s = switchOf(kind).title.str() + ": kernel " + kernel + ", workgroup (" +
                   std::to_string(workgroup[0]) + ", " + std::to_string(workgroup[1]) + ", " +
                   std::to_string(workgroup[2]) + "), wave " + std::to_string(wave);
   if (lane >= 0)

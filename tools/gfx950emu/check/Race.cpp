@@ -34,13 +34,18 @@ uint32_t numberOf(const Wave &wave, const Inst *in) {
   return uint32_t(in - wave.program->instructions().data()) + 1;
 }
 
-std::string party(const DecodedProgram &program, const Touch &t, bool wrote, uint32_t ownGroup) {
-  return std::string(t.atomic ? "the atomic "
-                     : wrote  ? "the write "
-                              : "the read ") +
-         describe(program, program.instructions().data() + (t.instruction - 1)) + " of wave " +
-         std::to_string(t.wave) +
-         (t.workgroup == ownGroup ? "" : " of workgroup #" + std::to_string(t.workgroup));
+/// The other side of a race, seen from a wave of `own`.
+std::string party(const DecodedProgram &program, const Touch &t, bool wrote,
+                  const WorkgroupInfo &own) {
+  std::string text = t.atomic ? "the atomic " : wrote ? "the write " : "the read ";
+  text += describe(program, program.instructions().data() + (t.instruction - 1)) + " of wave " +
+          std::to_string(t.wave);
+  if (t.workgroup == uint32_t(own.linear))
+    return text;
+  const auto &grid = own.dispatch->grid;
+  uint32_t row = t.workgroup / grid[0];
+  return text + " of workgroup (" + std::to_string(t.workgroup % grid[0]) + ", " +
+         std::to_string(row % grid[1]) + ", " + std::to_string(row / grid[1]) + ")";
 }
 
 class LdsRaceCheck : public WorkgroupObserver {
@@ -66,7 +71,7 @@ public:
           [&](const Touch &earlier, bool wrote) {
             context.report(CheckKind::Race, wave, in, a.lane, [&] {
               return "LDS bytes at " + hexText(dword * 4) + " race with " +
-                     party(*wave.program, earlier, wrote, now.workgroup) +
+                     party(*wave.program, earlier, wrote, context.group) +
                      ": no barrier lies between";
             });
           });
@@ -190,7 +195,7 @@ public:
           [&](const Touch &earlier, bool wrote) {
             context.report(CheckKind::Race, wave, in, a.lane, [&] {
               return "global bytes at " + hexText(dword * 4) + " race with " +
-                     party(*wave.program, earlier, wrote, now.workgroup) + ": nothing orders them";
+                     party(*wave.program, earlier, wrote, context.group) + ": nothing orders them";
             });
           });
     });

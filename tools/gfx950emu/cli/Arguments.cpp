@@ -168,6 +168,8 @@ llvm::Expected<const Arguments::Buffer *> Arguments::addBuffer(const ArgSpec &sp
     buffer.data = static_cast<uint8_t *>(memory->allocate(buffer.bytes));
     if (!buffer.data)
       return usage("cannot allocate " + llvm::Twine(buffer.bytes) + " bytes");
+    if (spec.kind == ArgSpec::Kind::InOut)
+      memory->markDefined(reinterpret_cast<uint64_t>(buffer.data), buffer.bytes);
   }
   all.push_back(std::move(buffer));
   return &all.back();

@@ -7,23 +7,27 @@
 #ifndef GFX950EMU_CLI_COMMANDS_H
 #define GFX950EMU_CLI_COMMANDS_H
 
+#include "tools/gfx950emu/check/Switches.h"
 #include "tools/gfx950emu/core/Emulator.h"
 
 #include "llvm/Support/Error.h"
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace gfx950emu::cli {
 
 inline constexpr int exitDone = 0;
-inline constexpr int exitFile = 1;   ///< a file cannot be read or written
-inline constexpr int exitUsage = 2;  ///< bad command line, or it does not fit the kernel
-inline constexpr int exitObject = 3; ///< not a gfx950 code object that can be loaded
-inline constexpr int exitFault = 4;  ///< the kernel faulted; no file is written
-inline constexpr int exitOpen = 5;   ///< audit: the file uses semantics that are open
+inline constexpr int exitFile = 1;    ///< a file cannot be read or written
+inline constexpr int exitUsage = 2;   ///< bad command line, or it does not fit the kernel
+inline constexpr int exitObject = 3;  ///< not a gfx950 code object that can be loaded
+inline constexpr int exitFault = 4;   ///< the kernel faulted; no file is written
+inline constexpr int exitOpen = 5;    ///< audit: the file uses semantics that are open
+inline constexpr int exitFinding = 6; ///< run: a check found something; no file is written
+inline constexpr int exitOrder = 7;   ///< run: seeds give different bytes; no file is written
 
 struct RunCommand {
   std::string object;
@@ -33,9 +37,11 @@ struct RunCommand {
   uint32_t sharedBytes = 0;
   std::vector<std::string> args;
   bool once = false;
-  bool count = false; ///< print what was executed
-  bool cost = false;  ///< print an estimate of cycles
-  bool json = false;  ///< results, counts and estimate as one JSON object, in place of text
+  bool count = false;                        ///< print what was executed
+  bool cost = false;                         ///< print an estimate of cycles
+  bool json = false;                         ///< everything as one JSON object, in place of text
+  std::optional<check::CheckOptions> checks; ///< none: no checker
+  unsigned seeds = 1;                        ///< orders to run in, from RunOptions::seed upwards
   RunOptions options;
 };
 int runKernel(const RunCommand &command);

@@ -1,15 +1,12 @@
 //===- Run.cpp - gfx950emu run ----------------------------------------------===//
 
-#include "tools/gfx950emu/cli/Arguments.h"
-#include "tools/gfx950emu/cli/Commands.h"
-#include "tools/gfx950emu/count/Cost.h"
+#include "tools/gfx950emu/check/Beside.h"
+#include "tools/gfx950emu/cli/RunReport.h"
 #include "tools/gfx950emu/count/Counter.h"
 
-#include "llvm/Support/FormatVariadic.h"
-#include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 
-#include <optional>
+#include <limits>
 
 namespace gfx950emu::cli {
 
@@ -23,87 +20,81 @@ llvm::Error writeBuffer(const std::string &file, llvm::ArrayRef<uint8_t> content
   return error ? llvm::createFileError(file, std::move(error)) : llvm::Error::success();
 }
 
-using Ranges = std::vector<std::pair<uint64_t, uint64_t>>;
+/// The run whose result counts, under all that was asked for, with as many other orders.
+llvm::Error runWatched(const RunCommand &command, const Dispatch &dispatch, MemoryMap &memory,
+                       count::Counter &counter, RunReport &report) {
+  std::optional<check::Checker> checker;
+  if (command.checks)
+    checker.emplace(*command.checks);
+  DispatchObserver *checks = checker ? &*checker : nullptr;
+  check::Beside counted(counter, checks);
+  DispatchObserver *first = command.count || command.cost ? &counted : checks;
 
-uint64_t totalBytes(const Ranges &ranges) {
-  uint64_t total = 0;
-  for (auto [begin, end] : ranges)
-    total += end - begin;
-  return total;
+  std::optional<llvm::Error> error;
+  if (command.seeds > 1) {
+    llvm::Expected<check::OrdersResult> orders = check::runOrders(
+        dispatch, memory, command.options, command.seeds, std::numeric_limits<size_t>::max(),
+        [&](size_t run) { return run == 0 ? first : checks; });
+    if (orders) {
+      report.stats = orders->stats;
+      report.seeds = std::move(orders->seeds);
+      report.differences = std::move(orders->differences);
+    } else {
+      error.emplace(orders.takeError());
+    }
+  } else {
+    RunOptions options = command.options;
+    options.observer = first;
+    llvm::Expected<RunStats> stats = gfx950emu::run(dispatch, memory, options);
+    if (stats)
+      report.stats = *stats;
+    else
+      error.emplace(stats.takeError());
+  }
+  if (!counter.results().empty())
+    report.counts = &counter.results().front();
+  if (checker) {
+    report.findings = checker->findings();
+    report.droppedFindings = checker->dropped();
+    report.skippedRaceAccesses = checker->skippedRaceAccesses();
+  }
+  return error ? std::move(*error) : llvm::Error::success();
 }
 
-/// A buffer that the run gave back.
-struct Result {
-  std::string file;
-  uint64_t bytes = 0;
-  std::optional<Ranges> unwritten; ///< when it was looked for
-};
-
-void printUnwritten(const Ranges &ranges) {
-  constexpr size_t shown = 8;
-  uint64_t total = totalBytes(ranges);
-  if (total == 0) {
-    llvm::outs() << ", all written";
-    return;
+/// Write the buffers to their files. They hold the first run; what it wrote and what it found there
+/// only a second run on another fill can tell apart.
+llvm::Error writeResults(const RunCommand &command, const Dispatch &dispatch, MemoryMap &memory,
+                         Arguments &arguments, RunReport &report) {
+  bool hasOutput = false;
+  std::vector<std::vector<uint8_t>> contents;
+  for (const Arguments::Buffer &buffer : arguments.buffers()) {
+    contents.emplace_back();
+    if (buffer.spec.kind != ArgSpec::Kind::Input)
+      contents.back().assign(buffer.data, buffer.data + buffer.bytes);
+    hasOutput |= buffer.spec.kind == ArgSpec::Kind::Output;
   }
-  llvm::outs() << ", " << total << " never written:";
-  for (size_t i = 0; i < ranges.size() && i < shown; ++i)
-    llvm::outs() << " [" << ranges[i].first << ", " << ranges[i].second << ')';
-  if (ranges.size() > shown)
-    llvm::outs() << " and " << ranges.size() - shown << " more ranges";
+  bool findUnwritten = hasOutput && !command.once;
+  if (findUnwritten) {
+    arguments.reset(0xff);
+    if (auto second = gfx950emu::run(dispatch, memory, command.options); !second)
+      return second.takeError();
+  }
+  for (size_t i = 0; i < contents.size(); ++i) {
+    const Arguments::Buffer &buffer = arguments.buffers()[i];
+    if (buffer.spec.kind == ArgSpec::Kind::Input)
+      continue;
+    if (llvm::Error error = writeBuffer(buffer.spec.file, contents[i]))
+      return error;
+    RunReport::Result &result =
+        report.results.emplace_back(RunReport::Result{buffer.spec.file, buffer.bytes, {}});
+    if (findUnwritten && buffer.spec.kind == ArgSpec::Kind::Output)
+      result.unwritten = unwrittenRanges(contents[i], {buffer.data, buffer.bytes});
+  }
+  return llvm::Error::success();
 }
 
-/// What a run is reported with; counts are null unless they were asked for.
-struct Report {
-  const RunCommand &command;
-  const Dispatch &dispatch;
-  RunStats stats;
-  const count::Counts *counts = nullptr;
-  std::vector<Result> results;
-
-  count::Cost cost() const {
-    return count::estimateCost(*counts, *dispatch.kernel, dispatch.dynamicLdsBytes);
-  }
-  void print() const;
-  void printJson() const;
-};
-
-void Report::print() const {
-  llvm::outs() << command.kernel << ": " << stats.waves << " waves, " << stats.instructions
-               << " wave instructions, " << stats.globalBytesRead << " bytes read, "
-               << stats.globalBytesWritten << " bytes written\n";
-  for (const Result &result : results) {
-    llvm::outs() << result.file << ": " << result.bytes << " bytes";
-    if (result.unwritten)
-      printUnwritten(*result.unwritten);
-    llvm::outs() << '\n';
-  }
-  if (command.count)
-    count::printTable(*counts, llvm::outs());
-  if (command.cost)
-    count::printCost(cost(), llvm::outs());
-}
-
-void Report::printJson() const {
-  llvm::json::Array buffers;
-  for (const Result &result : results) {
-    llvm::json::Object buffer{{"file", result.file}, {"bytes", result.bytes}};
-    if (result.unwritten)
-      buffer["never_written"] = totalBytes(*result.unwritten);
-    buffers.push_back(std::move(buffer));
-  }
-  llvm::json::Object all{{"kernel", command.kernel},
-                         {"waves", stats.waves},
-                         {"instructions", stats.instructions},
-                         {"buffers", std::move(buffers)}};
-  if (command.count)
-    all["counts"] = count::toJson(*counts);
-  if (command.cost)
-    all["cost"] = count::toJson(cost());
-  llvm::outs() << llvm::formatv("{0:2}", llvm::json::Value(std::move(all))) << '\n';
-}
-
-llvm::Error run(const RunCommand &command) {
+/// The exit code of a run that has been reported.
+llvm::Expected<int> run(const RunCommand &command) {
   auto grid = parseExtents("--grid", command.grid);
   if (!grid)
     return grid.takeError();
@@ -111,16 +102,16 @@ llvm::Error run(const RunCommand &command) {
   if (!block)
     return block.takeError();
   std::vector<ArgSpec> specs;
-  bool hasOutput = false;
   for (const std::string &text : command.args) {
     llvm::Expected<ArgSpec> spec = parseArg(text);
     if (!spec)
       return spec.takeError();
-    hasOutput |= spec->kind == ArgSpec::Kind::Output;
     specs.push_back(std::move(*spec));
   }
 
   MemoryMap memory;
+  if (command.checks && command.checks->undefined)
+    memory.trackDefined();
   llvm::Expected<LoadedObject> loaded = loadObject(command.object, command.kernel, memory);
   if (!loaded)
     return loaded.takeError();
@@ -136,56 +127,35 @@ llvm::Error run(const RunCommand &command) {
   dispatch.dynamicLdsBytes = command.sharedBytes;
   dispatch.kernarg = arguments->kernarg();
   arguments->reset(0x00);
-  count::Counter counter;
-  RunOptions options = command.options;
-  if (command.count || command.cost)
-    options.observer = &counter;
-  llvm::Expected<RunStats> stats = gfx950emu::run(dispatch, memory, options);
-  if (!stats)
-    return stats.takeError();
 
-  // The files hold the first run. What it wrote and what it found there only a second run on
-  // another fill can tell apart.
-  std::vector<std::vector<uint8_t>> results;
-  for (const Arguments::Buffer &buffer : arguments->buffers())
-    if (buffer.spec.kind != ArgSpec::Kind::Input)
-      results.emplace_back(buffer.data, buffer.data + buffer.bytes);
-  bool check = hasOutput && !command.once;
-  if (check) {
-    arguments->reset(0xff);
-    if (llvm::Expected<RunStats> second = gfx950emu::run(dispatch, memory, command.options);
-        !second)
-      return second.takeError();
+  count::Counter counter;
+  RunReport report(command, dispatch, *arguments);
+  auto print = [&] { command.json ? report.printJson() : report.printText(); };
+  llvm::Error error =
+      handleErrors(runWatched(command, dispatch, memory, counter, report),
+                   [&](std::unique_ptr<Fault> fault) -> llvm::Error {
+                     if (fault->kind != FaultKind::BadDispatch)
+                       report.fault = (faultKindName(fault->kind) + ": " + fault->message).str();
+                     return llvm::Error(std::move(fault));
+                   });
+  if (error) {
+    if (!report.findings.empty() || (command.json && !report.fault.empty()))
+      print();
+    int code = reportError(std::move(error));
+    return report.findings.empty() ? code : exitFinding;
   }
-  Report report{command,
-                dispatch,
-                *stats,
-                counter.results().empty() ? nullptr : &counter.results().front(),
-                {}};
-  size_t index = 0;
-  for (const Arguments::Buffer &buffer : arguments->buffers()) {
-    if (buffer.spec.kind == ArgSpec::Kind::Input)
-      continue;
-    const std::vector<uint8_t> &contents = results[index++];
-    if (llvm::Error error = writeBuffer(buffer.spec.file, contents))
-      return error;
-    Result &result = report.results.emplace_back(Result{buffer.spec.file, buffer.bytes, {}});
-    if (check && buffer.spec.kind == ArgSpec::Kind::Output)
-      result.unwritten = unwrittenRanges(contents, {buffer.data, buffer.bytes});
-  }
-  if (command.json)
-    report.printJson();
-  else
-    report.print();
-  return llvm::Error::success();
+  if (report.exitCode() == exitDone)
+    if (llvm::Error failed = writeResults(command, dispatch, memory, *arguments, report))
+      return std::move(failed);
+  print();
+  return report.exitCode();
 }
 
 } // namespace
 
 int runKernel(const RunCommand &command) {
-  if (llvm::Error error = run(command))
-    return reportError(std::move(error));
-  return exitDone;
+  llvm::Expected<int> code = run(command);
+  return code ? *code : reportError(code.takeError());
 }
 
 } // namespace gfx950emu::cli

@@ -11,13 +11,25 @@ using namespace gfx950emu::cli;
 
 namespace {
 
+using gfx950emu::check::CheckOptions;
+using gfx950emu::check::Listed;
+
+/// The checks that an option switches on or off; none when that leaves no check.
+std::optional<CheckOptions> checksOf(const char *option, const std::string &list, Listed listed) {
+  llvm::Expected<CheckOptions> checks = gfx950emu::check::parseChecks(list, listed);
+  if (!checks)
+    throw CLI::ValidationError(option, toString(checks.takeError()));
+  return anyCheck(*checks) ? std::optional(*checks) : std::nullopt;
+}
+
 int parseAndRun(int argc, char **argv) {
   CLI::App app{"gfx950emu: run and read gfx950 code objects on a CPU"};
   app.set_version_flag("--version", "gfx950emu " NVFP4GEN_VERSION);
   app.require_subcommand(1);
   app.footer("Exit codes: 0 done, 1 a file cannot be read or written, 2 the command line is wrong "
              "or does not fit the kernel,\n3 not a gfx950 code object that can be loaded, 4 the "
-             "kernel faulted (no file is written), 5 audit found semantics that are open.");
+             "kernel faulted, 5 audit found semantics that are open,\n6 a check found something, 7 "
+             "seeds give different bytes. After 4, 6 and 7 no file is written.");
   int result = exitDone;
 
   RunCommand run;
@@ -37,18 +49,38 @@ int parseAndRun(int argc, char **argv) {
   runCommand->add_option("--seed", run.options.seed,
                          "Permutes workgroup and wave order (0: ascending)");
   runCommand
+      ->add_option("--seeds", run.seeds,
+                   "Run in so many orders, from --seed upwards, each on one thread and from the "
+                   "same memory;\nreport every byte that differs (exit code 7)")
+      ->check(CLI::Range(2u, 1000u));
+  std::string check, noCheck;
+  CLI::Option *checks = runCommand
+                            ->add_flag("--check{all}", check,
+                                       "Run under the checker, with all checks or --check=LIST of "
+                                       "them, with commas between (exit code 6)")
+                            ->join(',');
+  CLI::Option *noChecks =
+      runCommand
+          ->add_flag("--no-check{all}", noCheck,
+                     "--no-check=LIST: run under the checker with all checks but these")
+          ->join(',')
+          ->excludes(checks);
+  runCommand->footer("Checks, for --check and --no-check:\n" + gfx950emu::check::checkHelp());
+  runCommand
       ->add_option("--max-instructions", run.options.maxInstructions,
                    "Wave instructions until the kernel counts as stuck")
       ->check(CLI::PositiveNumber);
-  CLI::Option *count = runCommand->add_flag(
+  runCommand->add_flag(
       "--count", run.count,
       "Print instructions by class and opcode, lanes, bytes, lines, LDS conflicts, MFMA passes");
-  CLI::Option *cost = runCommand->add_flag(
-      "--cost", run.cost, "Print an estimate of cycles by a stated model, limit by limit");
-  runCommand->add_flag("--json", run.json, "With --count or --cost: print one JSON object only");
+  runCommand->add_flag("--cost", run.cost,
+                       "Print an estimate of cycles by a stated model, limit by limit");
+  runCommand->add_flag("--json", run.json, "Print one JSON object only");
   runCommand->callback([&] {
-    if (run.json && !*count && !*cost)
-      throw CLI::RequiresError("--json", "--count or --cost");
+    if (*checks)
+      run.checks = checksOf("--check", check, Listed::On);
+    if (*noChecks)
+      run.checks = checksOf("--no-check", noCheck, Listed::Off);
     result = runKernel(run);
   });
 

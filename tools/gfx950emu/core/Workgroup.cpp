@@ -63,6 +63,10 @@ uint64_t Permutation::operator()(uint64_t index) const {
   return index;
 }
 
+Permutation waveOrderOf(uint64_t group, uint64_t waves, uint64_t seed) {
+  return {waves, seed ? mix(seed + group) | 1 : 0};
+}
+
 Workgroup::Workgroup(DispatchContext &context) : context(context) {
   for (uint32_t i = 0; i < context.wavesPerGroup; ++i) {
     waves.push_back(std::make_unique<Wave>());
@@ -95,8 +99,7 @@ void Workgroup::start(uint64_t index) {
                                                     context.scratchBytes});
   for (uint32_t i = 0; i < waves.size(); ++i)
     initWave(*waves[i], i);
-  Permutation permutation(waves.size(),
-                          context.options.seed ? mix(context.options.seed + index) | 1 : 0);
+  Permutation permutation = waveOrderOf(index, waves.size(), context.options.seed);
   for (uint32_t i = 0; i < order.size(); ++i)
     order[i] = uint32_t(permutation(i));
 }

@@ -82,6 +82,9 @@ private:
   unsigned halfBits = 0;
 };
 
+/// The order in which the `waves` of workgroup `group` get their first turn.
+Permutation waveOrderOf(uint64_t group, uint64_t waves, uint64_t seed);
+
 } // namespace gfx950emu
 
 #endif // GFX950EMU_CORE_WORKGROUP_H

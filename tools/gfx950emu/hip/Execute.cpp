@@ -2,10 +2,12 @@
 
 #include "tools/gfx950emu/hip/Execute.h"
 #include "tools/gfx950emu/check/Checker.h"
+#include "tools/gfx950emu/check/Orders.h"
 #include "tools/gfx950emu/hip/Capture.h"
 
 #include <cstdio>
 #include <cstring>
+#include <optional>
 #include <shared_mutex>
 
 namespace gfx950emu::hip {
@@ -82,9 +84,10 @@ static void fillElements(const FillOp &fill) {
     memcpy(out, &fill.value, fill.elementBytes);
 }
 
-/// Under the checker: `dst` now holds what `src` does, or bytes of a fill when that is null.
+/// For the check of undefined values: `dst` now holds what `src` does, or bytes of a fill when that
+/// is null.
 static void noteWritten(Runtime &runtime, void *dst, const void *src, size_t bytes) {
-  if (!runtime.check)
+  if (!runtime.settings.checks || !runtime.settings.checks->undefined)
     return;
   std::lock_guard lock(runtime.mutex);
   const Allocation *to = runtime.allocationOf(dst);
@@ -98,28 +101,49 @@ static void noteWritten(Runtime &runtime, void *dst, const void *src, size_t byt
     map.markDefined(reinterpret_cast<uint64_t>(dst), bytes);
 }
 
-static hipError_t launch(Runtime &runtime, Device &device, const Dispatch &dispatch) {
-  check::Checker checker;
-  RunOptions options = runtime.runOptions;
-  if (runtime.check)
-    options.observer = &checker;
-  llvm::Expected<RunStats> stats = run(dispatch, device.memory, options);
+static hipError_t launch(const Settings &settings, Device &device, const Dispatch &dispatch) {
+  constexpr size_t bytesShown = 4; // of each order whose result differs
+  std::optional<check::Checker> checker;
+  if (settings.checks)
+    checker.emplace(*settings.checks);
+  RunOptions options = settings.run;
+  options.observer = checker ? &*checker : nullptr;
   std::string report;
   auto say = [&](const std::string &text) {
     fprintf(stderr, "gfx950emu: device %d: %s\n", device.id, text.c_str());
     report += (report.empty() ? "" : "\n") + text;
   };
-  for (const check::Finding &finding : checker.findings())
-    say(finding.message());
-  if (uint64_t more = checker.dropped())
-    say(std::to_string(more) + " more findings");
-  if (uint64_t skipped = checker.skippedRaceAccesses())
-    fprintf(stderr,
-            "gfx950emu: device %d: kernel %s: %llu global accesses were not checked for races\n",
-            device.id, dispatch.kernel->name.c_str(), static_cast<unsigned long long>(skipped));
+
+  std::optional<llvm::Error> fault;
+  std::vector<std::string> differences;
+  if (settings.orders > 1) {
+    auto result = check::runOrders(dispatch, device.memory, options, settings.orders, bytesShown,
+                                   [&](size_t) { return options.observer; });
+    if (!result)
+      fault.emplace(result.takeError());
+    else
+      for (const check::OrderDifference &difference : result->differences)
+        differences.push_back(
+            check::orderText(dispatch, device.memory, result->seeds[0], difference));
+  } else if (auto stats = run(dispatch, device.memory, options); !stats) {
+    fault.emplace(stats.takeError());
+  }
+
+  if (checker) {
+    for (const check::Finding &finding : checker->findings())
+      say(finding.message());
+    if (uint64_t more = checker->dropped())
+      say(std::to_string(more) + " more findings");
+    if (uint64_t skipped = checker->skippedRaceAccesses())
+      fprintf(stderr,
+              "gfx950emu: device %d: kernel %s: %llu global accesses were not checked for races\n",
+              device.id, dispatch.kernel->name.c_str(), static_cast<unsigned long long>(skipped));
+  }
+  for (const std::string &difference : differences)
+    say(difference);
   hipError_t code = report.empty() ? hipSuccess : hipErrorLaunchFailure;
-  if (!stats) {
-    code = reportFault(stats.takeError());
+  if (fault) {
+    code = reportFault(std::move(*fault));
     say(std::string(thisThread().lastFault));
   }
   thisThread().lastFault = report;
@@ -156,7 +180,7 @@ static hipError_t perform(Runtime &runtime, Stream &stream, const Operation &ope
   dispatch.dynamicLdsBytes = kernel.dynamicLdsBytes;
   dispatch.kernarg = kernel.kernarg;
   thisThread().lastFault.clear();
-  hipError_t code = launch(runtime, *stream.device, dispatch);
+  hipError_t code = launch(runtime.settings, *stream.device, dispatch);
   if (code == hipSuccess)
     return code;
   std::lock_guard lock(runtime.mutex);

@@ -41,16 +41,15 @@ Runtime::Runtime(llvm::Expected<Settings> parsed) {
     fprintf(stderr, "gfx950emu: %s\n", llvm::toString(parsed.takeError()).c_str());
     return;
   }
-  runOptions = parsed->run;
-  check = parsed->check;
-  for (unsigned i = 0; i < parsed->devices; ++i) {
+  settings = *parsed;
+  for (unsigned i = 0; i < settings.devices; ++i) {
     auto device = std::make_unique<Device>();
     device->id = static_cast<int>(i);
-    device->peers.resize(parsed->devices);
+    device->peers.resize(settings.devices);
     device->nullStream = std::make_shared<Stream>();
     device->nullStream->device = device.get();
     device->nullStream->isNull = true;
-    if (check)
+    if (settings.checks && settings.checks->undefined)
       device->memory.trackDefined();
     devices.push_back(std::move(device));
   }

@@ -158,8 +158,7 @@ public:
 
   std::mutex mutex;
   Gate gate;
-  RunOptions runOptions;                        ///< constant
-  bool check = false;                           ///< constant; every launch under the checker
+  Settings settings;                            ///< constant
   std::vector<std::unique_ptr<Device>> devices; ///< constant
   MemoryMap hostMemory;
   std::map<uint64_t, Allocation> allocations; ///< by base

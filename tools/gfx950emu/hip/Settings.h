@@ -7,9 +7,11 @@
 #ifndef GFX950EMU_HIP_SETTINGS_H
 #define GFX950EMU_HIP_SETTINGS_H
 
+#include "tools/gfx950emu/check/Switches.h"
 #include "tools/gfx950emu/core/Emulator.h"
 
 #include <functional>
+#include <optional>
 #include <string>
 
 namespace gfx950emu::hip {
@@ -17,7 +19,8 @@ namespace gfx950emu::hip {
 struct Settings {
   unsigned devices = 1;
   RunOptions run;
-  bool check = false;
+  std::optional<check::CheckOptions> checks; ///< none: launches run without the checker
+  unsigned orders = 1;                       ///< in which each launch runs
 };
 
 /// Reads a variable; null when it is unset.

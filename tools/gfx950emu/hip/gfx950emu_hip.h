@@ -19,15 +19,22 @@
  * Semantics are those of the headers it is compiled against (ROCm 5.2 or later); clients
  * of newer headers also find hipGetDevicePropertiesR0600. Error codes are those of ROCm 6.
  *
- * Environment, read at the first call of the process; empty means unset, anything
- * but a plain decimal number in range is reported on stderr and makes every call
- * return hipErrorInvalidValue:
+ * Environment, read at the first call of the process; empty means unset. Numbers are plain
+ * decimal. Anything else is reported on stderr and makes every call return
+ * hipErrorInvalidValue:
  *   GFX950EMU_DEVICES           1..64 emulated devices, default 1
  *   GFX950EMU_THREADS           0..1024 CPU threads a dispatch, default 0 = one a core
  *   GFX950EMU_SEED              workgroup and wave order, default 0 = ascending
- *   GFX950EMU_CHECK             1: run every launch under the checker, default 0; findings go to
- *                               stderr and fail the launch with hipErrorLaunchFailure. Memory of
- *                               hipMalloc is undefined until a copy, a fill or a kernel wrote it
+ *   GFX950EMU_ORDERS            1..64, default 1: run every launch in so many orders, from
+ *                               GFX950EMU_SEED upwards and from the same memory; bytes that
+ *                               differ go to stderr and fail the launch with
+ *                               hipErrorLaunchFailure. Each order runs on one thread
+ *   GFX950EMU_CHECK             1 or all: run every launch under the checker; 0, the default: do
+ *                               not; or the checks to run, with commas between: bounds, alignment,
+ *                               readonly, undefined, races, waits, hazards, barriers, progress.
+ *                               Findings go to stderr and fail the launch with
+ *                               hipErrorLaunchFailure. With "undefined", memory of hipMalloc is
+ *                               undefined until a copy, a fill or a kernel wrote it
  *   GFX950EMU_MAX_INSTRUCTIONS  1.. wave instructions a dispatch, default 100000000000
  *
  *===------------------------------------------------------------------------===*/
