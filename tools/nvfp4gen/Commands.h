@@ -46,8 +46,10 @@ int runInspect(const InspectOptions &options);
 struct VerifyCommandOptions {
   std::string bundle;
   std::string family;
-  std::string hipLibrary; ///< empty = the emulator beside this program
-  bool check = true;      ///< let the emulator check what it runs
+  std::string hipLibrary;     ///< empty = the emulator beside this program
+  std::string checks = "all"; ///< that the emulator runs the kernels under, or "none"
+  bool checksAsked = false;   ///< `checks` is not the default
+  unsigned orders = 1;        ///< of workgroups and waves that each launch runs in
   uint64_t seed = 1;
   bool json = false;
 };

@@ -1,6 +1,7 @@
 //===- Verify.cpp - nvfp4gen verify -----------------------------------------===//
 
 #include "tools/verify/Verify.h"
+#include "tools/verify/HipTarget.h"
 
 #include "tools/nvfp4gen/Commands.h"
 
@@ -36,9 +37,22 @@ int runVerify(const VerifyCommandOptions &options) {
     return reportError(
         "the emulator's library ../lib/libgfx950emu-hip.so was not found beside this "
         "program; name a HIP library with --hip");
-  // The emulator reads its switches once, when it is loaded; other libraries know nothing of this
-  // one. A finding fails its launch.
-  ::setenv("GFX950EMU_CHECK", options.check ? "1" : "0", /*overwrite=*/1);
+  verifyOptions.checks = options.checks;
+  verifyOptions.orders = options.orders;
+  if (!verify::isEmulator(verifyOptions.hipLibrary)) {
+    if ((options.checksAsked && options.checks != "none") || options.orders > 1)
+      return reportError("--check, --no-check=LIST and --orders need the emulator's HIP library, "
+                         "found " +
+                         verifyOptions.hipLibrary);
+    verifyOptions.checks = "none (not the emulator)";
+  }
+  // The emulator reads its switches at its first call; other libraries know nothing of them. A
+  // finding fails its launch, and so does a result that another order changes.
+  ::setenv("GFX950EMU_CHECK", options.checks == "none" ? "0" : options.checks.c_str(),
+           /*overwrite=*/1);
+  ::setenv("GFX950EMU_ORDERS", std::to_string(options.orders).c_str(), /*overwrite=*/1);
+  // Minutes of a checked launch, hundreds of times what ours need: then it counts as stuck.
+  ::setenv("GFX950EMU_MAX_INSTRUCTIONS", "1000000000", /*overwrite=*/0);
   if (::isatty(STDERR_FILENO))
     verifyOptions.onVariant = [](const verify::VariantReport &variant, size_t done, size_t total) {
       fmt::print(stderr, "\r\x1b[K[{}/{}] {}{}", done, total, variant.name,

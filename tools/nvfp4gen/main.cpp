@@ -1,5 +1,6 @@
 //===- main.cpp - the command line of nvfp4gen ------------------------------===//
 
+#include "tools/gfx950emu/check/Switches.h"
 #include "tools/nvfp4gen/Commands.h"
 
 #include <CLI/CLI.hpp>
@@ -7,6 +8,15 @@
 using namespace nvfp4gen;
 
 namespace {
+
+/// The checks that an option leaves on.
+std::string checksOf(const char *option, const std::string &list, gfx950emu::check::Listed listed) {
+  llvm::Expected<gfx950emu::check::CheckOptions> checks =
+      gfx950emu::check::parseChecks(list, listed);
+  if (!checks)
+    throw CLI::ValidationError(option, toString(checks.takeError()));
+  return checkNames(*checks);
+}
 
 int parseAndRun(int argc, char **argv) {
   CLI::App app{"nvfp4gen: ahead-of-time NVFP4 attention kernels for gfx950"};
@@ -51,13 +61,36 @@ int parseAndRun(int argc, char **argv) {
   verifyCommand->add_option("--family", verify.family, "Only this kernel family");
   verifyCommand->add_option("--hip", verify.hipLibrary,
                             "HIP library to run on (default: the gfx950 emulator)");
-  verifyCommand->add_flag(
-      "!--no-check", verify.check,
-      "Do not let the emulator check for races, undefined values, missing waits "
-      "and hazards while it runs");
+  std::string check, noCheck;
+  CLI::Option *checks =
+      verifyCommand
+          ->add_flag("--check{all}", check,
+                     "--check=LIST: of the emulator's checks run only these, with commas between "
+                     "(default: all)")
+          ->join(',');
+  CLI::Option *noChecks =
+      verifyCommand
+          ->add_flag("--no-check{all}", noCheck,
+                     "Run without the emulator's checks, or with --no-check=LIST without these")
+          ->join(',')
+          ->excludes(checks);
+  verifyCommand
+      ->add_option("--orders", verify.orders,
+                   "Run each launch in so many orders of workgroups and waves, and report bytes "
+                   "that differ")
+      ->check(CLI::Range(1u, 64u));
+  verifyCommand->footer("Checks, for --check and --no-check:\n" + gfx950emu::check::checkHelp());
   verifyCommand->add_option("--seed", verify.seed, "Seed of the random inputs");
   verifyCommand->add_flag("--json", verify.json, "Print the report as JSON");
-  verifyCommand->callback([&] { result = runVerify(verify); });
+  verifyCommand->callback([&] {
+    using gfx950emu::check::Listed;
+    if (*checks)
+      verify.checks = checksOf("--check", check, Listed::On);
+    if (*noChecks)
+      verify.checks = checksOf("--no-check", noCheck, Listed::Off);
+    verify.checksAsked = *checks || *noChecks;
+    result = runVerify(verify);
+  });
 
   BenchCommandOptions bench;
   CLI::App *benchCommand = app.add_subcommand(
