@@ -140,11 +140,34 @@ enum class Fault {
 };
 constexpr int kFaults = int(Fault::SumNotMax) + 1;
 
+/// F8, each value worked out once.
+long double keyValue(int code, uint8_t scale) {
+  static std::array<std::array<long double, 16>, 256> known;
+  static std::array<bool, 256> done;
+  if (!done[scale])
+    for (int n = 0; n < 16; ++n) {
+      const long double magnitude = scale == 0x7F
+                                        ? std::numeric_limits<long double>::quiet_NaN()
+                                        : second::kMagnitudes[size_t(n & 7)] * second::e4m3(scale);
+      known[scale][size_t(n)] = n & 8 ? -magnitude : magnitude;
+    }
+  done[scale] = true;
+  return known[scale][size_t(code)];
+}
+
 template <typename Accumulator>
 void secondScores(IndexCase &c, Fault fault, std::vector<float> &scores) {
   const int64_t heads = c.shape.indexHeads;
   for (uint32_t row = 0; row < c.rows; ++row)
-    for (int64_t head = 0; head < heads; ++head)
+    for (int64_t head = 0; head < heads; ++head) {
+      std::array<long double, 128> q;
+      for (size_t d = 0; d < 128; ++d) {
+        const uint16_t bits =
+            c.q[(row * size_t(heads) + size_t(fault == Fault::FirstHead ? 0 : head)) * 128 + d];
+        q[d] = fault == Fault::NoFp16
+                   ? second::value(bits, c.shape.dtype)
+                   : second::value(nearestFp16(bits, c.shape.dtype), DType::FP16);
+      }
       for (int64_t block = 0; block * 128 < c.stepRows[row].causal_len; ++block) {
         Accumulator best = -std::numeric_limits<Accumulator>::infinity();
         bool any = false;
@@ -163,16 +186,8 @@ void secondScores(IndexCase &c, Fault fault, std::vector<float> &scores) {
           for (size_t d = 0; d < (fault == Fault::LastDropped ? 127u : 128u); ++d) {
             uint8_t pair = c.payload[token * 64 + d / 2];
             bool high = (d % 2 == 1) != (fault == Fault::HighNibble);
-            uint8_t code = high ? pair >> 4 : pair & 15;
             uint8_t byte = c.scale[token * 8 + (d / 16 + (fault == Fault::GroupShifted)) % 8];
-            long double k = byte == 0x7F ? std::numeric_limits<long double>::quiet_NaN()
-                                         : second::kMagnitudes[code & 7] * second::e4m3(byte);
-            const uint16_t bits =
-                c.q[(row * size_t(heads) + size_t(fault == Fault::FirstHead ? 0 : head)) * 128 + d];
-            long double q = fault == Fault::NoFp16
-                                ? second::value(bits, c.shape.dtype)
-                                : second::value(nearestFp16(bits, c.shape.dtype), DType::FP16);
-            sum += Accumulator(q * (code & 8 ? -k : k));
+            sum += Accumulator(q[d] * keyValue(high ? pair >> 4 : pair & 15, byte));
           }
           if (std::isnan(sum) && fault != Fault::NaNWins)
             continue;
@@ -184,6 +199,7 @@ void secondScores(IndexCase &c, Fault fault, std::vector<float> &scores) {
         scores[size_t((head * c.rows + row) * c.scoreRow + block)] =
             fault == Fault::NoScale ? score : score * c.scoreArgs().score_scale;
       }
+    }
 }
 
 /// Queries of all magnitudes, keys of any codes under any scale: not exact. NaN keys, pages that
