@@ -207,6 +207,50 @@ TEST_F(Cli, VerifyRunsOnTheEmulatorByDefault) {
   EXPECT_THAT(outcome.out, HasSubstr(" 0 failed"));
 }
 
+// Every check by name, alone or all; the report says which ran.
+TEST_F(Cli, VerifySwitchesChecksAndOrders) {
+  std::string bundle = buildTiny();
+  auto says = [&](std::vector<std::string> options, const char *text) {
+    options.insert(options.begin(), {"verify", bundle});
+    Outcome outcome = run(options);
+    EXPECT_EQ(outcome.exitCode, 0) << outcome.err;
+    EXPECT_THAT(outcome.out, HasSubstr(text));
+  };
+  says({}, "checks all, orders a launch 1\n");
+  says({"--no-check"}, "checks none, orders a launch 1\n");
+  says({"--check=waits,races"}, "checks races,waits, orders a launch 1\n");
+  says({"--no-check=races,hazards", "--orders", "2"},
+       "checks bounds,alignment,readonly,undefined,waits,barriers,progress, orders a launch 2\n");
+  Outcome asJson = run({"verify", bundle, "--no-check", "--orders=2", "--json"});
+  json report = json::parse(asJson.out);
+  EXPECT_EQ(report.at("checks"), "none");
+  EXPECT_EQ(report.at("orders"), 2);
+}
+
+TEST_F(Cli, VerifyRefusesUnknownChecks) {
+  std::string bundle = buildTiny();
+  for (const char *option : {"--check=race", "--no-check=race", "--no-check=races,race"}) {
+    Outcome outcome = run({"verify", bundle, option});
+    EXPECT_EQ(outcome.exitCode, 2) << option;
+    EXPECT_THAT(outcome.err, HasSubstr("(bounds, alignment, readonly, undefined, races, waits, "
+                                       "hazards, barriers, progress)"));
+    EXPECT_THAT(outcome.err, HasSubstr("found 'race'"));
+  }
+  EXPECT_EQ(run({"verify", bundle, "--check", "--no-check=races"}).exitCode, 2);
+  EXPECT_EQ(run({"verify", bundle, "--orders", "0"}).exitCode, 2);
+  EXPECT_EQ(run({"verify", bundle, "--orders", "65"}).exitCode, 2);
+}
+
+// Another HIP library has no checks and no orders; asking it for some is refused.
+TEST_F(Cli, VerifyAsksOnlyTheEmulatorForChecks) {
+  std::string bundle = buildTiny();
+  for (const char *option : {"--check", "--no-check=races", "--orders=2"}) {
+    Outcome outcome = run({"verify", bundle, "--hip", "libc.so.6", option});
+    EXPECT_EQ(outcome.exitCode, 1) << option;
+    EXPECT_THAT(outcome.err, HasSubstr("need the emulator's HIP library, found libc.so.6"));
+  }
+}
+
 // What cannot run says so; nothing falls back to another library or family.
 TEST_F(Cli, VerifyRefusesWhatCannotRun) {
   std::string bundle = buildTiny();
