@@ -6,6 +6,10 @@
 
 #include <set>
 
+namespace gfx950emu::check {
+static void PrintTo(const CheckSwitch &value, std::ostream *os) { *os << value.name.str(); }
+} // namespace gfx950emu::check
+
 namespace gfx950emu::check::test {
 namespace {
 
