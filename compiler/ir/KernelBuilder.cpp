@@ -5,6 +5,8 @@
 #include "llvm/ADT/SmallVectorExtras.h"
 #include "llvm/Support/ErrorHandling.h"
 
+#include <numeric>
+
 using namespace mlir;
 
 namespace nvfp4gen {
@@ -72,6 +74,13 @@ Value KernelBuilder::materialize(const Operand &operand, Type type) {
   return arith::ConstantOp::create(b, location, b.getIntegerAttr(type, operand.integer));
 }
 
+Val KernelBuilder::i1(bool value, Where where) {
+  return wrap(arith::ConstantOp::create(at(where), loc(), b.getBoolAttr(value)));
+}
+Val KernelBuilder::zero(Type type, Where where) {
+  OpBuilder &builder = at(where);
+  return wrap(arith::ConstantOp::create(builder, loc(), b.getZeroAttr(type)));
+}
 Val KernelBuilder::i32(int64_t value, Where where) {
   return wrap(arith::ConstantOp::create(at(where), loc(), b.getI32IntegerAttr(int32_t(value))));
 }
@@ -173,6 +182,8 @@ Val KernelBuilder::trunc(Val value, Type to, Where where) {
   return wrap(arith::TruncIOp::create(at(where), loc(), to, value.get()));
 }
 Val KernelBuilder::bitcast(Val value, Type to, Where where) {
+  if (isa<VectorType>(value.type()) || isa<VectorType>(to))
+    return wrap(LLVM::BitcastOp::create(at(where), loc(), to, value.get()));
   return wrap(arith::BitcastOp::create(at(where), loc(), to, value.get()));
 }
 Val KernelBuilder::sext(Val value, Type to, Where where) {
@@ -208,6 +219,27 @@ Val KernelBuilder::pack(ArrayRef<Val> values, Where where) {
         LLVM::InsertElementOp::create(at(where), loc(), vector.get(), value.get(), at32.get()));
   }
   return vector;
+}
+
+Val KernelBuilder::concat(ArrayRef<Val> vectors, Where where) {
+  SmallVector<Val> parts(vectors);
+  while (parts.size() > 1) {
+    SmallVector<Val> joined;
+    for (size_t i = 0; i < parts.size(); i += 2) {
+      int32_t count = cast<VectorType>(parts[i].type()).getNumElements();
+      SmallVector<int32_t> mask(2 * count);
+      std::iota(mask.begin(), mask.end(), 0);
+      joined.push_back(wrap(LLVM::ShuffleVectorOp::create(at(where), loc(), parts[i].get(),
+                                                          parts[i + 1].get(), mask)));
+    }
+    parts = joined;
+  }
+  return parts.front();
+}
+
+Val KernelBuilder::bits64(Val low, Val high, Type type, Where where) {
+  Val words = pack({low, high}, where);
+  return wrap(LLVM::BitcastOp::create(at(where), loc(), type, words.get()));
 }
 
 Val KernelBuilder::splat(Val vector, unsigned index, unsigned count, Where where) {

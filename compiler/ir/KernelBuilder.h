@@ -108,10 +108,13 @@ public:
   /// that the layout lacks is a template's fault and is fatal.
   Val arg(std::string_view path);
 
+  Val i1(bool value, Where where = Where::current());
   Val i32(int64_t value, Where where = Where::current());
   Val i64(int64_t value, Where where = Where::current());
   Val f32(double value, Where where = Where::current());
   Val f64(double value, Where where = Where::current());
+  /// Zero of any scalar or vector type.
+  Val zero(mlir::Type type, Where where = Where::current());
   mlir::Type i1Type() { return b.getI1Type(); }
   mlir::Type i8Type() { return b.getI8Type(); }
   mlir::Type i16Type() { return b.getI16Type(); }
@@ -141,6 +144,10 @@ public:
   llvm::SmallVector<Val> elements(Val vector, Where where = Where::current());
   /// A vector of values of one type.
   Val pack(llvm::ArrayRef<Val> values, Where where = Where::current());
+  /// The elements of vectors of one type, one after the other.
+  Val concat(llvm::ArrayRef<Val> vectors, Where where = Where::current());
+  /// Two dwords as one 64-bit value.
+  Val bits64(Val low, Val high, mlir::Type type, Where where = Where::current());
   /// A vector with element `index` of `vector` in all `count` places.
   Val splat(Val vector, unsigned index, unsigned count, Where where = Where::current());
 
@@ -182,6 +189,7 @@ public:
   // Instructions with a meaning of their own.
   Val fma(Val a, Val c, Val d, Where where = Where::current());
   Val fabs(Val value, Where where = Where::current());
+  Val isNaN(Val value, Where where = Where::current());
   Val fneg(Val value, Where where = Where::current());
   Val copysign(Val magnitude, Val sign, Where where = Where::current());
   /// Larger operand; the one that is not NaN if one is.
@@ -224,6 +232,7 @@ public:
   Val dpp(Val value, Dpp control, Where where = Where::current());
   /// Value of the lane `lane` (i32), every lane its own.
   Val shuffle(Val value, Val lane, Where where = Where::current());
+  // The two exchanges between rows of 16 lanes take values of 64 bits as well.
   /// (a, c) with the odd rows of 16 lanes of a and the even rows of c exchanged.
   std::pair<Val, Val> swapRows16(Val a, Val c, Where where = Where::current());
   /// (a, c) with lanes 32..63 of a and lanes 0..31 of c exchanged.
@@ -244,6 +253,8 @@ private:
   Val callIntrinsic(llvm::StringRef name, mlir::Type result, mlir::ValueRange operands,
                     const Where &where);
   std::pair<Val, Val> swap(llvm::StringRef name, Val a, Val c, const Where &where);
+  Vals dwords(Val value, const Where &where);
+  Val ofDwords(llvm::ArrayRef<Val> words, mlir::Type type, const Where &where);
   /// `value` taken apart into dwords, each mapped, and put together again.
   Val mapDwords(Val value, llvm::function_ref<Val(Val)> map, const Where &where);
 

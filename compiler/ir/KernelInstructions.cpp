@@ -2,6 +2,8 @@
 
 #include "compiler/ir/KernelBuilder.h"
 
+#include "llvm/ADT/SmallVectorExtras.h"
+
 using namespace mlir;
 
 namespace nvfp4gen {
@@ -19,6 +21,10 @@ Val KernelBuilder::fma(Val a, Val c, Val d, Where where) {
 }
 Val KernelBuilder::fabs(Val value, Where where) {
   return wrap(LLVM::FAbsOp::create(at(where), loc(), value.get()));
+}
+Val KernelBuilder::isNaN(Val value, Where where) {
+  return wrap(
+      arith::CmpFOp::create(at(where), loc(), arith::CmpFPredicate::UNO, value.get(), value.get()));
 }
 Val KernelBuilder::fneg(Val value, Where where) {
   return wrap(arith::NegFOp::create(at(where), loc(), value.get()));
@@ -91,22 +97,26 @@ Val KernelBuilder::funnelShiftRight(Val high, Val low, Operand shift) {
 // Across lanes
 //===------------------------------------------------------------------------===//
 
-Val KernelBuilder::mapDwords(Val value, llvm::function_ref<Val(Val)> map, const Where &where) {
+SmallVector<Val> KernelBuilder::dwords(Val value, const Where &where) {
   Type type = value.type();
   if (type == i32Type())
-    return map(value);
-  unsigned bits = type.getIntOrFloatBitWidth();
-  if (bits == 32)
-    return bitcast(map(bitcast(value, i32Type(), where)), type, where);
-  assert(bits == 64 && "a value of one or two dwords");
-  OpBuilder &builder = at(where);
-  Type pair = vectorType(2, i32Type());
-  Val words = wrap(LLVM::BitcastOp::create(builder, loc(), pair, value.get()));
-  SmallVector<Val> mapped;
-  for (Val word : elements(words, where))
-    mapped.push_back(map(word));
-  Val packed = pack(mapped, where);
-  return wrap(LLVM::BitcastOp::create(at(where), loc(), type, packed.get()));
+    return {value};
+  if (type.getIntOrFloatBitWidth() == 32)
+    return {bitcast(value, i32Type(), where)};
+  assert(type.getIntOrFloatBitWidth() == 64 && "a value of one or two dwords");
+  Val words =
+      wrap(LLVM::BitcastOp::create(at(where), loc(), vectorType(2, i32Type()), value.get()));
+  return elements(words, where);
+}
+
+Val KernelBuilder::ofDwords(ArrayRef<Val> words, Type type, const Where &where) {
+  if (words.size() == 2)
+    return bits64(words[0], words[1], type, where);
+  return type == i32Type() ? words[0] : bitcast(words[0], type, where);
+}
+
+Val KernelBuilder::mapDwords(Val value, llvm::function_ref<Val(Val)> map, const Where &where) {
+  return ofDwords(llvm::map_to_vector(dwords(value, where), map), value.type(), where);
 }
 
 Val KernelBuilder::readFirstLane(Val value, Where where) {
@@ -162,20 +172,16 @@ Val KernelBuilder::shuffle(Val value, Val lane, Where where) {
 }
 
 std::pair<Val, Val> KernelBuilder::swap(llvm::StringRef name, Val a, Val c, const Where &where) {
-  Type type = a.type();
-  auto word = [&](Val value) {
-    return type == i32Type() ? value : bitcast(value, i32Type(), where);
-  };
-  Val words[2] = {word(a), word(c)};
   Type pair = LLVM::LLVMStructType::getLiteral(b.getContext(), {i32Type(), i32Type()});
-  OpBuilder &builder = at(where);
-  Value no = arith::ConstantOp::create(builder, loc(), b.getBoolAttr(false));
-  Val both = callIntrinsic(name, pair, {words[0].get(), words[1].get(), no, no}, where);
-  auto part = [&](int64_t index) {
-    Val moved = wrap(LLVM::ExtractValueOp::create(at(where), loc(), both.get(), index));
-    return type == i32Type() ? moved : bitcast(moved, type, where);
-  };
-  return {part(0), part(1)};
+  SmallVector<Val> words = dwords(a, where), others = dwords(c, where);
+  SmallVector<Val> first, second;
+  for (auto [word, other] : llvm::zip_equal(words, others)) {
+    Value no = arith::ConstantOp::create(at(where), loc(), b.getBoolAttr(false));
+    Val both = callIntrinsic(name, pair, {word.get(), other.get(), no, no}, where);
+    first.push_back(wrap(LLVM::ExtractValueOp::create(at(where), loc(), both.get(), int64_t(0))));
+    second.push_back(wrap(LLVM::ExtractValueOp::create(at(where), loc(), both.get(), int64_t(1))));
+  }
+  return {ofDwords(first, a.type(), where), ofDwords(second, a.type(), where)};
 }
 std::pair<Val, Val> KernelBuilder::swapRows16(Val a, Val c, Where where) {
   return swap("llvm.amdgcn.permlane16.swap", a, c, where);

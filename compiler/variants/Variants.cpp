@@ -192,6 +192,12 @@ std::optional<int64_t> configValue(const Spec &spec, Field field) {
   return std::nullopt;
 }
 
+void specialize(CellPlan &plan, const Spec &spec, std::string_view prefix, Field field) {
+  int64_t value = *configValue(spec, field);
+  plan.config.push_back(Term{field, Relation::Equal, {value}});
+  plan.kernel.symbol += fmt::format("_{}{}", prefix, nvfp4rt::valueText(field, value));
+}
+
 llvm::Expected<VariantList> enumerateVariants(const Spec &spec,
                                               std::span<const Family *const> families) {
   Enumeration enumeration(spec);

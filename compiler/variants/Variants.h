@@ -31,6 +31,10 @@ std::vector<Cell> cellsOf(const Spec &spec);
 /// to say: empty for these.
 std::optional<int64_t> configValue(const Spec &spec, nvfp4rt::Field field);
 
+/// Specialize a plan on a field: a guard term Equal to what the spec says of it, and `prefix` with
+/// that value as a part of the kernel's name.
+void specialize(CellPlan &plan, const Spec &spec, std::string_view prefix, nvfp4rt::Field field);
+
 /// Enumerate with the families given. A family that answers some cells and not others, two kernels
 /// of one symbol with different plans, and guards that overlap or leave a gap are errors naming
 /// both sides (G2).

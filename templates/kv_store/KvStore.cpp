@@ -137,28 +137,25 @@ std::optional<CellPlan> plan(const Spec &spec, const Cell &) {
   // Each field the code was specialized for is a guard term and, with its prefix, a part of the
   // name.
   CellPlan result;
-  std::string name = "kv_store_";
-  auto specialize = [&](const char *prefix, Field field) {
-    int64_t value = *configValue(spec, field);
-    result.config.push_back(Term{field, Relation::Equal, {value}});
-    name += "_" + (prefix + nvfp4rt::valueText(field, value));
+  result.kernel.symbol = "kv_store_";
+  auto specialized = [&](const char *prefix, Field field) {
+    specialize(result, spec, prefix, field);
   };
-  specialize("", storesKv ? Field::kv_format : Field::index_format);
-  specialize("", Field::dtype);
+  specialized("", storesKv ? Field::kv_format : Field::index_format);
+  specialized("", Field::dtype);
   if (storesKv) {
-    specialize("hkv", Field::kv_heads);
-    specialize("d", Field::head_dim);
+    specialized("hkv", Field::kv_heads);
+    specialized("d", Field::head_dim);
   }
   if (storesIndex)
-    specialize("id", Field::index_head_dim);
-  specialize("p", Field::page_size);
-  specialize("", Field::planes);
+    specialized("id", Field::index_head_dim);
+  specialized("p", Field::page_size);
+  specialized("", Field::planes);
   // Both pools are of one format, so the name says it once.
   if (storesKv && storesIndex)
     result.config.push_back(
         Term{Field::index_format, Relation::Equal, {*configValue(spec, Field::index_format)}});
 
-  result.kernel.symbol = name;
   result.kernel.family = "kv_store";
   result.kernel.block[0] = kWorkgroup;
   result.kernel.grid[0] = {"rows", uint32_t(lanes), kWorkgroup};
