@@ -52,7 +52,7 @@ bool isCarried(Type *type) {
 
 /// All uses of `value` see it opaque.
 void hide(Instruction &value) {
-  IRBuilder<> b(value.getParent(), std::next(value.getIterator()));
+  IRBuilder<> b(value.getParent(), *value.getInsertionPointAfterDef());
   SmallVector<Use *> uses(make_pointer_range(value.uses()));
   Value *hidden = opaque(b, &value);
   for (Use *use : uses)
@@ -266,6 +266,17 @@ void unshuffle(Instruction &instruction) {
   shuffle->replaceAllUsesWith(result);
 }
 
+/// Stores of one 16-bit value side by side become a store of such pairs.
+bool mayBecomePair(const Instruction &instruction) {
+  auto stores = [&](const User *user) {
+    auto *store = dyn_cast<StoreInst>(user);
+    return store && store->getValueOperand() == &instruction;
+  };
+  return isCarried(instruction.getType()) &&
+         instruction.getType()->getPrimitiveSizeInBits() == 16 &&
+         count_if(instruction.users(), stores) > 1;
+}
+
 /// An or with 32 ones, of which there can be some in wider types, becomes its other operand. A
 /// choice between all ones and a constant becomes such an or.
 void hideOnes(Instruction &instruction) {
@@ -333,7 +344,7 @@ void avoidKnownMiscompiles(Module &module, FunctionAnalysisManager &analyses,
         hidden.push_back(rounded);
       if (mayBeNegatedBitcast(instruction) || mayBecomeSignByte(instruction) ||
           (config.globalISel && (mayBecomeClamp(instruction) || mayBecomeWideField(instruction) ||
-                                 mayBecomeBitop(instruction))))
+                                 mayBecomeBitop(instruction) || mayBecomePair(instruction))))
         hidden.push_back(&instruction);
     }
     SmallPtrSet<Instruction *, 16> done;
