@@ -81,6 +81,9 @@ Dyadic midpoint(size_t i, uint8_t scale);
 /// F4: the scale byte of a group whose largest magnitude is `amax`.
 uint8_t scaleOf(Dyadic amax);
 
+/// F5..F7: the code of a value under a stored scale byte.
+uint8_t codeUnder(const Number &x, uint8_t scale);
+
 } // namespace oracle
 
 #endif // NVFP4GEN_TOOLS_ORACLE_EXACT_H

@@ -27,13 +27,6 @@ uint8_t codeIndex(Dyadic magnitude, uint8_t scale) {
   return index;
 }
 
-uint8_t code(const Number &x, uint8_t scale) {
-  if (x.kind == NumberClass::NaN) // F7
-    return 0;
-  uint8_t index = x.kind == NumberClass::Infinity ? 7 : codeIndex(x.magnitude, scale);
-  return index != 0 && x.negative ? static_cast<uint8_t>(index | 8) : index; // F6
-}
-
 void storeRow(DType dtype, const std::byte *row, int64_t headDim, std::byte *payload,
               std::byte *scales) {
   for (int64_t g = 0; g < headDim / 16; ++g) {
@@ -59,14 +52,20 @@ void storeTensor(DType dtype, int64_t pageSize, uint32_t rows, const Tensor &t) 
     if (slot < 0 || slot / pageSize >= t.pages) // P2
       continue;
     int64_t page = slot / pageSize, token = slot % pageSize;
-    for (int64_t head = 0; head < t.heads; ++head) {
+    for (int64_t head = 0; head < t.heads; ++head)
       storeRow(dtype, at(t.rows, row, head), t.headDim, at(t.payload, page, token, head),
                at(t.scale, page, token, head));
-    }
   }
 }
 
 } // namespace
+
+uint8_t codeUnder(const Number &x, uint8_t scale) {
+  if (x.kind == NumberClass::NaN) // F7
+    return 0;
+  uint8_t index = x.kind == NumberClass::Infinity ? 7 : codeIndex(x.magnitude, scale);
+  return index != 0 && x.negative ? static_cast<uint8_t>(index | 8) : index; // F6
+}
 
 Group quantize(std::span<const uint16_t, 16> bits, DType dtype) {
   std::array<Number, 16> x;
@@ -82,8 +81,8 @@ Group quantize(std::span<const uint16_t, 16> bits, DType dtype) {
   Group group;
   group.scale = infinite ? kMaxScale : scaleOf(amax); // F7, F4
   for (size_t j = 0; j < 8; ++j)                      // F2
-    group.payload[j] =
-        static_cast<uint8_t>(code(x[2 * j], group.scale) | code(x[2 * j + 1], group.scale) << 4);
+    group.payload[j] = static_cast<uint8_t>(codeUnder(x[2 * j], group.scale) |
+                                            codeUnder(x[2 * j + 1], group.scale) << 4);
   return group;
 }
 
