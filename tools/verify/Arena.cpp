@@ -9,14 +9,11 @@
 
 namespace verify {
 
-void Arena::fail(Error error) {
+void Arena::fail(const Error &error) {
   if (failure)
     return;
   failure = true;
-  if (error.code == NVFP4RT_ERROR_OUT_OF_MEMORY && onNoRoom == NoRoom::IsTold)
-    noRoom = std::move(error);
-  else
-    fault(error.message);
+  fault(error.message);
 }
 
 Arena::Buffer Arena::add(std::string name, uint64_t size, Margins margins,
@@ -34,7 +31,7 @@ Arena::Buffer Arena::add(std::string name, uint64_t size, Margins margins,
     if (image)
       entry.image = std::move(*image);
     else
-      fail(std::move(image.error()));
+      fail(image.error());
   }
   entries.push_back(std::move(entry));
   return entries.size() - 1;
@@ -70,7 +67,7 @@ void Arena::upload(Buffer buffer) {
   if (failure || entries[buffer].size == 0)
     return;
   if (auto done = entries[buffer].image.upload(job.target); !done)
-    fail(std::move(done.error()));
+    fail(done.error());
 }
 
 void Arena::foundBytes(Buffer buffer, uint64_t offset, void *to, uint64_t size) const {
@@ -88,13 +85,13 @@ bool Arena::launchBytes(const nvfp4rt::Variant &variant, const nvfp4rt::Request 
     return false;
   ++job.report.launches;
   if (auto done = job.target.launch(variant, request, args, size); !done) {
-    fail(std::move(done.error()));
+    fail(done.error());
     return false;
   }
   for (Entry &entry : entries)
     if (entry.size > 0)
       if (auto read = entry.image.readBack(job.target); !read) {
-        fail(std::move(read.error()));
+        fail(read.error());
         return false;
       }
   return true;

@@ -12,7 +12,6 @@
 
 #include <cstring>
 #include <functional>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,11 +27,8 @@ public:
     uint64_t lead = 64, trail = 64;
   };
 
-  /// What to do when the target has no room for a buffer.
-  enum class NoRoom : uint8_t { IsFault, IsTold };
   /// `where` names the launch in messages.
-  Arena(Job &job, std::string where, NoRoom noRoom = NoRoom::IsFault)
-      : job(job), where(std::move(where)), onNoRoom(noRoom) {}
+  Arena(Job &job, std::string where) : job(job), where(std::move(where)) {}
 
   /// A copy of `size` bytes that the launch must not change; no bytes make a null address. Of a
   /// huge input only the `windows` are copied and compared.
@@ -62,20 +58,7 @@ public:
   /// Expect what was found: for values that a tolerance has accepted.
   void accept(Buffer buffer, uint64_t offset, uint64_t size);
 
-  /// Make canaries of an output look like `value`, so that reading what nobody wrote shows.
-  template <typename T> void fill(Buffer buffer, T value) {
-    if (failure)
-      return;
-    const Entry &entry = entries[buffer];
-    for (uint64_t at = 0; at + sizeof(T) <= entry.size; at += sizeof(T))
-      std::memcpy(expected<std::byte>(buffer) + at, &value, sizeof(T));
-    upload(buffer);
-  }
-  /// Write expected bytes to the device.
-  void upload(Buffer buffer);
-
-  /// Launch and fetch everything. False on an error, which is a fault of the job unless
-  /// outOfMemory() tells it.
+  /// Launch and fetch everything. False on an error, which is a fault of the job.
   template <typename Args>
   bool launch(const nvfp4rt::Variant &variant, const nvfp4rt::Request &request, const Args &args) {
     return launchBytes(variant, request, &args, sizeof(args));
@@ -88,8 +71,6 @@ public:
 
   /// A fault of this launch: where and what.
   void fault(const std::string &what) const { job.fault(where + ": " + what); }
-  /// Why a target had no room, under NoRoom::IsTold.
-  const std::optional<Error> &outOfMemory() const { return noRoom; }
 
 private:
   struct Entry {
@@ -101,12 +82,11 @@ private:
 
   Job &job;
   std::string where;
-  NoRoom onNoRoom;
   std::vector<Entry> entries;
   bool failure = false;
-  std::optional<Error> noRoom;
 
-  void fail(Error error);
+  void fail(const Error &error);
+  void upload(Buffer buffer);
   Buffer add(std::string name, uint64_t size, Margins margins, std::vector<Window> windows,
              bool isInput);
   std::byte *address(Buffer buffer, bool onDevice) const;

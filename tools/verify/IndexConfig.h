@@ -25,7 +25,7 @@ struct Config {
 
   bool prefill() const { return phase == oracle::Phase::Prefill; }
   oracle::StepMapShape stepMapShape() const;
-  /// Columns of a full segment: the lists of a (worker, segment, wave).
+  /// Columns of a full segment: the lists of a (worker, segment).
   int64_t columns() const { return shape.segmentRows * shape.indexHeads; }
 };
 

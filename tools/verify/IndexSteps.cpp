@@ -198,23 +198,41 @@ std::vector<Step> scorerSteps(const Config &config) {
   return steps;
 }
 
+namespace {
+
+/// Live requests of these lengths; in prefill the last three tokens are query rows.
+Step lengthsStep(const Config &config, std::string name, const std::vector<int64_t> &tokens) {
+  std::vector<Lengths> lengths;
+  for (int64_t length : tokens) {
+    const int64_t query = config.prefill() ? std::min<int64_t>(length, 3) : 0;
+    lengths.push_back({query, length - query});
+  }
+  const auto live = static_cast<int64_t>(lengths.size());
+  Step step = makeStep(config, std::move(name), live, firstOnes(std::move(lengths)));
+  if (!config.prefill()) // rows of padded requests would make score buffers huge
+    step.rows = live * config.queryLen;
+  return step;
+}
+
+} // namespace
+
 std::vector<Step> blockCountSteps(const Config &config, const std::vector<int64_t> &counts) {
   const int64_t b = config.shape.blockSize;
   std::vector<Step> steps;
   for (size_t i = 0; i < counts.size(); i += static_cast<size_t>(config.requests)) {
-    std::vector<Lengths> lengths;
+    std::vector<int64_t> tokens;
     std::string name;
     for (size_t j = i; j < std::min(counts.size(), i + static_cast<size_t>(config.requests)); ++j) {
-      // The last block ends at its middle for the request's last row.
-      const int64_t tokens = counts[j] * b - b / 2;
-      const int64_t query = config.prefill() ? std::min<int64_t>(tokens, 3) : 0;
-      lengths.push_back({query, tokens - query});
+      tokens.push_back(counts[j] * b - b / 2);
       name += fmt::format("{}{}", name.empty() ? "" : ", ", counts[j]);
     }
-    steps.push_back(makeStep(config, name + " blocks", static_cast<int64_t>(lengths.size()),
-                             firstOnes(lengths)));
+    steps.push_back(lengthsStep(config, name + " blocks", tokens));
   }
   return steps;
+}
+
+Step lengthStep(const Config &config, int64_t tokens) {
+  return lengthsStep(config, fmt::format("{} tokens", tokens), {tokens});
 }
 
 } // namespace verify::index

@@ -48,6 +48,8 @@ std::vector<Step> scorerSteps(const Config &config);
 /// Steps whose requests have exactly these block counts, the last block incomplete; as many
 /// requests a step as the config has room for.
 std::vector<Step> blockCountSteps(const Config &config, const std::vector<int64_t> &counts);
+/// One live request of this length; in prefill its last three tokens are query rows.
+Step lengthStep(const Config &config, int64_t tokens);
 
 } // namespace verify::index
 

@@ -10,6 +10,7 @@
 #include "runtime/guard/Guard.h"
 #include "runtime/include/nvfp4rt_args.h"
 #include "tools/oracle/Oracle.h"
+#include "tools/verify/Layout.h"
 
 #include <array>
 #include <cstdint>
@@ -37,14 +38,6 @@ inline constexpr std::string_view kTensorNames[kTensors] = {"K", "V", "index key
 bool stores(const oracle::KvStoreShape &shape, Tensor tensor);
 int64_t headsOf(const oracle::KvStoreShape &shape, Tensor tensor);
 int64_t headDimOf(const oracle::KvStoreShape &shape, Tensor tensor);
-
-/// How planes and rows lie in memory.
-enum class Layout : uint8_t {
-  Dense,       ///< a buffer each, tight strides
-  Gapped,      ///< a buffer each; unused bytes between heads, tokens, pages, rows; least alignment
-  Interleaved, ///< one buffer: a block holds a page of every plane; rows as in a packed qkv row
-};
-inline constexpr std::string_view kLayoutNames[] = {"dense", "gapped", "interleaved"};
 
 /// One plane in an image.
 struct PlanePlace {
@@ -75,9 +68,6 @@ struct InputLayout {
   std::array<RowsPlace, kTensors> rows;
 };
 InputLayout inputLayout(const oracle::KvStoreShape &shape, Layout layout, int64_t rows);
-
-/// A stride that must be ignored (one head): large and aligned, so that using it shows.
-inline constexpr int64_t kIgnoredStride = int64_t{1} << 40;
 
 } // namespace verify::kv_store
 
