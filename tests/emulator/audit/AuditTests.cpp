@@ -69,6 +69,7 @@ const std::multimap<std::string, std::string> planted = {
     {"dot2-order", "v_dot2_f32_bf16 v1, v2, v3, v4"},
     {"div-scale", "v_div_scale_f32 v1, vcc, v2, v3, v2"},
     {"div-fixup-nan", "v_div_fixup_f64 v[0:1], v[2:3], v[4:5], v[6:7]"},
+    {"buffer-soffset", "buffer_load_dwordx4 v[0:3], v4, s[4:7], s8 offen"},
     {"lds-m0", "ds_write_b32 v1, v2"},
     {"lds-m0", "ds_wrxchg_rtn_b32 v1, v2, v3"},
     {"float-atomic-order", "global_atomic_add_f32 v1, v2, s[4:5]"},

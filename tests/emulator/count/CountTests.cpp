@@ -108,6 +108,40 @@ TEST(Count, BufferLoadIsOneAccess) {
   EXPECT_EQ(r.counts.of(Space::Global).read, 1024u);
 }
 
+/// A raw resource of `records` bytes at `base` (two scalar moves, or the buffer), 16 bytes a lane.
+Counted loadBuffer(const std::string &base, unsigned records, const std::string &operands) {
+  return runCounted(std::string(prologue) + base + "s_movk_i32 s6, " + std::to_string(records) +
+                    "\ns_mov_b32 s7, 0x27000\ns_mov_b32 s8, 0x1000\nv_lshlrev_b32_e32 v2, 2, v1\n" +
+                    "buffer_load_dwordx4 v[4:7], v2, s[4:7], " + operands + "\n");
+}
+
+TEST(Count, BufferLoadCountsWhatIsInRange) {
+  // Six lanes, and one dword of the seventh.
+  Counted r = loadBuffer("", 100, "0 offen");
+  EXPECT_EQ(r.counts.of(Space::Global).read, 100u);
+  EXPECT_EQ(r.counts.of(Space::Global).read + r.counts.of(Space::Constant).read,
+            r.stats.globalBytesRead);
+  EXPECT_EQ(r.counts.of(InstClass::VmemLoad).memoryAccesses, 1u);
+  EXPECT_EQ(r.counts.of(InstClass::VmemLoad).lines, 1u);
+  // The immediate and soffset count.
+  EXPECT_EQ(loadBuffer("", 100, "0 offen offset:96").counts.of(Space::Global).read, 4u);
+  EXPECT_EQ(loadBuffer("", 4100, "s8 offen").counts.of(Space::Global).read, 4u);
+}
+
+TEST(Count, BufferLoadOutOfRangeTouchesNoMemory) {
+  const std::string nowhere = "s_mov_b32 s4, 0x1000\ns_mov_b32 s5, 0\n";
+  for (const char *operands : {"0 offen", "0 offen offset:4092", "s8 offen"})
+    for (unsigned records : {0u, 3u}) {
+      Counted r = loadBuffer(nowhere, records, operands);
+      EXPECT_EQ(r.counts.of(Space::Global).read, 0u) << operands;
+      EXPECT_EQ(r.counts.of(InstClass::VmemLoad).instructions, 1u) << operands;
+      EXPECT_EQ(r.counts.of(InstClass::VmemLoad).memoryAccesses, 0u) << operands;
+      EXPECT_EQ(r.counts.of(InstClass::VmemLoad).lines, 0u) << operands;
+      EXPECT_EQ(r.counts.linesTouched, 0u) << operands;
+      EXPECT_EQ(r.stats.globalBytesRead, r.counts.of(Space::Constant).read) << operands;
+    }
+}
+
 TEST(Count, LdsDmaReadsGlobalAndWritesLds) {
   Counted r = runCounted(std::string(prologue) + "s_mov_b32 m0, 0\n"
                                                  "global_load_lds_dword v1, s[4:5]\n",

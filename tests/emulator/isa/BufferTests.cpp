@@ -8,6 +8,8 @@
 #include "tests/emulator/isa/Numeric.h"
 
 #include "fmt/format.h"
+#include "gtest/gtest-spi.h"
+#include "gtest/gtest.h"
 
 namespace isatest {
 namespace {
@@ -48,14 +50,14 @@ const Form Forms[] = {
     {"off, s[16:19], s33 offset:128", 128, false, true},
 };
 
-/// In range, or each dword (or the narrow value) for itself 0 and not stored.
-void applyTransfer(Wave &w, const Transfer &t, unsigned lane, uint64_t offset, uint32_t records,
+/// In range, or each dword (or the narrow value) for itself 0 and not stored. `offset`, of the lane
+/// and the immediate, wraps; what is added to it does not.
+void applyTransfer(Wave &w, const Transfer &t, unsigned lane, uint32_t offset, uint32_t records,
                    uint64_t soffset) {
   const unsigned piece = std::min(t.bytes, 4u);
   for (unsigned i = 0; i < t.bytes; i += piece) {
-    const uint64_t inner = uint32_t(offset + i);
-    const bool inRange = inner + soffset + piece <= records;
-    const size_t address = size_t(inner + soffset);
+    const size_t address = offset + soffset + i;
+    const bool inRange = address + piece <= records;
     if (t.store) {
       for (unsigned b = 0; b < piece && inRange; ++b)
         w.mem.at(address + b) = uint8_t(w.v(10 + i / 4, lane) >> 8 * b);
@@ -78,7 +80,7 @@ std::string registers(unsigned first, unsigned bytes) {
 void addTransfers(Suite &suite) {
   for (const Transfer &t : Transfers)
     for (const Form &form : Forms)
-      for (unsigned records : {MemBytes, 1100u}) {
+      for (unsigned records : {MemBytes, 1100u, 0u}) {
         // All lanes of the last form store to one address: leave one lane.
         const bool oneLane = !form.usesV;
         Case c;
@@ -91,6 +93,8 @@ void addTransfers(Suite &suite) {
           for (unsigned lane = 0; lane < Lanes; ++lane)
             w.v(8, lane) = (lane * 29 + w.index) % Lanes * 20 / align * align;
           w.s(33) = uint32_t(rng() % 16) * 4;
+          if (form.usesS && records != MemBytes && w.index % 4 == 3)
+            w.s(33) = 0xfffffff0;
           if (oneLane)
             w.exec = 1ull << (rng() & 63);
           else if (records == MemBytes)
@@ -101,7 +105,7 @@ void addTransfers(Suite &suite) {
         c.expect = [=](Wave &w) {
           for (unsigned lane = 0; lane < Lanes; ++lane)
             if (w.active(lane))
-              applyTransfer(w, t, lane, form.imm + uint64_t(form.usesV ? w.v(8, lane) : 0), records,
+              applyTransfer(w, t, lane, form.imm + (form.usesV ? w.v(8, lane) : 0), records,
                             form.usesS ? w.s(33) : 0);
         };
         suite.add(c);
@@ -131,6 +135,18 @@ void addIndexed(Suite &suite) {
                               : 0;
     };
     suite.add(c);
+  }
+}
+
+TEST(BufferResource, ThatDependsOnTheLaneIsRefused) {
+  for (const char *flags : {"s_bitset1_b32 s17, 31", "s_bitset1_b32 s19, 23"}) {
+    Case c;
+    c.mnemonic = "buffer_load_dword";
+    c.memBytes = MemBytes;
+    c.text = resource(MemBytes) + flags + "\nbuffer_load_dword v18, v8, s[16:19], 0 offen";
+    c.expect = [](Wave &) {};
+    const std::vector<Case> cases{c};
+    EXPECT_NONFATAL_FAILURE(runCases("refused", cases), "swizzles or adds the lane");
   }
 }
 

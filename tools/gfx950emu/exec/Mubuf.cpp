@@ -1,10 +1,10 @@
-//===- Mubuf.cpp - buffer loads, stores, atomics and LDS DMA
-//-----------------------------------===//
+//===- Mubuf.cpp - buffer loads, stores, atomics and LDS DMA ----------------------------===//
 //
 // Owns buffer addressing and its range check. A resource is base [47:0], stride [61:48],
 // swizzle [63], number of records, flags. Raw buffers (stride 0) check each dword against
 // the number of bytes; structured ones check the index. Out of range, loads give 0 and
-// stores are dropped, as on hardware; what is in range must still lie in an allocation.
+// stores are dropped without an access to memory; what is in range must still lie in an
+// allocation.
 //
 //===------------------------------------------------------------------------===//
 
@@ -24,34 +24,38 @@ public:
     const uint32_t *word = &wave.sgpr[in->sdst.index];
     base = word[0] | uint64_t(word[1] & 0xffff) << 32;
     stride = word[1] >> 16 & 0x3fff;
-    swizzled = word[1] >> 31;
+    usesLane = word[1] >> 31 || (word[3] >> 23 & 1);
     records = word[2];
     soffset = wave.read32(in->smask);
     const uint32_t *v = in->src[0].present() ? wave.lanes(in->src[0]) : nullptr;
     indices = idxen ? v : nullptr;
     offsets = offen ? (idxen ? v + waveSize : v) : nullptr;
   }
-  bool supported() const { return !swizzled; }
+  bool supported() const { return !usesLane; }
 
-  /// Address of byte `skip` of a lane's access; whether `bytes` there are in range.
+  /// Address of byte `skip` of a lane's access; whether `bytes` there are in range. Only the sum of
+  /// the lane's offset and the immediate wraps.
   bool locate(unsigned lane, uint32_t skip, uint32_t bytes, uint64_t &address) const {
-    uint32_t offset = (offsets ? offsets[lane] : 0) + imm + skip;
+    uint64_t offset = uint32_t((offsets ? offsets[lane] : 0) + imm);
+    offset += uint64_t(soffset) + skip;
     uint64_t index = indices ? indices[lane] : 0;
-    address = base + soffset + offset + index * stride;
+    address = base + offset + index * stride;
     if (stride != 0 && idxen)
       return index < records;
-    return uint64_t(offset) + soffset + bytes <= records;
+    return offset + bytes <= records;
   }
 
 private:
-  bool offen, idxen, swizzled;
+  bool offen, idxen;
+  bool usesLane; ///< swizzled, or with the lane's number added to the index
   uint32_t imm, stride, records, soffset;
   uint64_t base;
   const uint32_t *indices, *offsets;
 };
 
 const Inst *unsupported(Wave &wave, const Inst *in) {
-  return wave.fail(in, FaultKind::UnknownInstruction, -1, "a swizzled buffer resource");
+  return wave.fail(in, FaultKind::UnknownInstruction, -1,
+                   "a buffer resource that swizzles or adds the lane");
 }
 
 /// Read `bytes` (at most 4) of a lane; zero out of range. False after a fault.
