@@ -63,7 +63,7 @@ typedef struct nvfp4rt_kv_store_args {
 
 /* What the step map says of one row (rules S1, S2). 16 bytes, 16-byte aligned. */
 typedef struct nvfp4rt_step_row {
-  int32_t request;        /* its request; -1 for a padded row (no live request) */
+  int32_t request;        /* its request; -1 for a padded row: no live request, or seq_len 0 */
   int32_t causal_len;     /* tokens it may see, itself included; >= 0, 0 for a padded row */
   int32_t segment;        /* its segment; -1 for a padded row */
   int32_t row_in_segment; /* row - segments[segment].first_row; 0 for a padded row */
@@ -72,8 +72,8 @@ typedef struct nvfp4rt_step_row {
 /* A segment: rows of one request for which a selector reads each page once. Decode and verify: all
  * Q rows of a request. Prefill: up to NVFP4RT_PREFILL_SEGMENT_ROWS consecutive rows of a request,
  * cut from the request's first row. Segments are numbered in row order; a request without rows has
- * none in prefill. In decode and verify segment s is request s; padded requests and those with
- * seq_len 0 have blocks = 0. */
+ * none in prefill, and so does one with seq_len 0. In decode and verify segment s is request s;
+ * padded requests and those with seq_len 0 have blocks = 0. */
 typedef struct nvfp4rt_segment {
   int32_t request;
   int32_t first_row;
@@ -86,10 +86,11 @@ typedef struct nvfp4rt_segment {
 } nvfp4rt_segment;
 
 /* Where a worker (a workgroup of the index scorers) begins (rules S4, K4). With T blocks in all
- * segments and W workers, worker w has blocks [w * T / W, (w + 1) * T / W) (rounded down) of the
- * concatenated segments: every worker the same number within one. Entry W is the end: segment =
- * number of segments, block = 0. A worker whose first block is the first of a segment begins
- * there, not at the end of the segment before; with nothing left it begins at the end entry. */
+ * segments and W workers, the first U = min(W, T) have work: worker w < U has blocks
+ * [w * T / U, (w + 1) * T / U) (rounded down) of the concatenated segments, every one the same
+ * number within one. A worker whose first block is the first of a segment begins there, not at the
+ * end of the segment before. Workers from U on, and entry W, begin at the end: segment = number of
+ * segments, block = 0. */
 typedef struct nvfp4rt_work {
   int32_t segment;
   int32_t block; /* within the segment */

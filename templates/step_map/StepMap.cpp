@@ -32,7 +32,8 @@ struct Params {
 
 /// What the device says of a request.
 struct Request {
-  Val firstRow, rows; ///< of the step
+  Val isLive;         ///< i1: live, and has tokens; the rows of others are padding (S2)
+  Val firstRow, rows; ///< those that the step has
   Val prefix;         ///< causal_len of its first row, less one; may be negative
 };
 
@@ -52,6 +53,11 @@ private:
   Request request(Val index);
   Val segmentsOf(const Request &request);
   Val firstBlocks(const Request &request, Val segments);
+  /// Of a request's last row in the step; 0 when it has none there.
+  Val lastCausal(const Request &request) {
+    Val last = smax(request.prefix + request.rows, 0);
+    return kb.select(slt(kb.i32(0), request.rows), last, kb.i32(0));
+  }
   void sumRequests();
   Val sumAt(Val sums, Val index) { return kb.load(kb.i32Type(), kb.offset(sums, index << 2), 4); }
   Val search(Val count, llvm::function_ref<Val(Val)> atOrBefore);
@@ -66,21 +72,22 @@ private:
   Val item, live, rows, requests, workers;
   Val segmentSums, blockSums; ///< LDS: [maxRequests + 1] exclusive sums
   Val segments, blocks;       ///< of the step
+  Val busyWorkers;            ///< that have blocks; the first ones
 };
 
 Request StepMap::request(Val index) {
-  Val length = smax(i32At("seq_lens", index), 0);
+  Val length = i32At("seq_lens", index);
   Request result;
+  Val queryLen = kb.i32(params.queryLen);
+  result.firstRow = index * params.queryLen;
   if (params.prefill) {
     result.firstRow = i32At("cu_seqlens_q", index);
-    result.rows = i32At("cu_seqlens_q", index + 1) - result.firstRow;
-    result.prefix = length - result.rows;
-  } else {
-    // The step may have fewer rows than requests times Q (S5).
-    result.firstRow = index * params.queryLen;
-    result.rows = smin(smax(rows - result.firstRow, 0), params.queryLen);
-    result.prefix = length - params.queryLen;
+    queryLen = i32At("cu_seqlens_q", index + 1) - result.firstRow;
   }
+  result.isLive = slt(index, live) & slt(kb.i32(0), length);
+  // The step may end before the request does (S5).
+  result.rows = smax(smin(rows - result.firstRow, queryLen), 0);
+  result.prefix = length - queryLen;
   return result;
 }
 
@@ -182,11 +189,13 @@ void StepMap::sumRequests() {
   kb.barrier();
   segments = sums[0];
   blocks = sums[1];
+  busyWorkers = umin(workers, blocks);
 }
 
-/// The worker that has a block of the concatenated segments: the last w with w T / W <= block.
+/// The worker that has a block of the concatenated segments: the last w with w T / U <= block, U
+/// the workers that have any.
 Val StepMap::workerOf(Val block) {
-  Val next = kb.zext(block + 1, kb.i64Type()) * kb.zext(workers, kb.i64Type());
+  Val next = kb.zext(block + 1, kb.i64Type()) * kb.zext(busyWorkers, kb.i64Type());
   return divide(next - 1, kb.zext(blocks, kb.i64Type()));
 }
 
@@ -194,10 +203,10 @@ void StepMap::storeRow(Val row) {
   Val r = params.prefill
               ? search(live, [&](Val i) { return sle(i32At("cu_seqlens_q", i + 1), row); })
               : udiv(row, params.queryLen);
+  Request req = request(umin(r, requests - 1));
   Vals entry = kb.ifElse(
-      slt(r, live),
+      req.isLive & slt(r, live),
       [&]() -> Vals {
-        Request req = request(r);
         Val place = row - req.firstRow;
         Val causal = smax(req.prefix + place + 1, 0); // S1, S2
         if (!params.prefill)
@@ -214,7 +223,6 @@ void StepMap::storeSegment(Val segment) {
               ? search(requests, [&](Val i) { return sle(sumAt(segmentSums, i + 1), segment); })
               : segment;
   Request req = request(r);
-  Val isLive = slt(r, live);
   Val place = kb.i32(0), count = req.rows, before = sumAt(blockSums, r);
   if (params.prefill) {
     constexpr int64_t kRows = NVFP4RT_PREFILL_SEGMENT_ROWS;
@@ -223,7 +231,7 @@ void StepMap::storeSegment(Val segment) {
     count = smin(req.rows - place, kRows);
     before = before + firstBlocks(req, tile);
   }
-  Val hasRows = kb.select(slt(kb.i32(0), count), isLive, kb.i1(false));
+  Val hasRows = req.isLive & slt(kb.i32(0), count);
   auto ofLive = [&](Val value) { return kb.select(hasRows, smax(value, 0), kb.i32(0)); };
   Val size = blocksOf(ofLive(req.prefix + place + count));
   Val least = ofLive(req.prefix + place + 1);
@@ -241,7 +249,8 @@ void StepMap::storeSegment(Val segment) {
 
 void StepMap::storeWork(Val index) {
   Val all = kb.zext(blocks, kb.i64Type());
-  Val flat = divide(kb.zext(index, kb.i64Type()) * all, kb.zext(workers, kb.i64Type()));
+  Val flat = divide(kb.zext(umin(index, busyWorkers), kb.i64Type()) * all,
+                    kb.zext(smax(busyWorkers, 1), kb.i64Type()));
   Vals entry = kb.ifElse(
       slt(flat, blocks),
       [&]() -> Vals {

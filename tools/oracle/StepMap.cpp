@@ -82,7 +82,10 @@ private:
   }
 
   /// First of the concatenated blocks that is worker w's; w = workers is the end.
-  int64_t workerBegin(int64_t w) const { return w * blocks / int64_t{args.workers}; }
+  int64_t workerBegin(int64_t w) const {
+    const int64_t busy = std::min<int64_t>(args.workers, blocks);
+    return w < busy ? w * blocks / busy : blocks;
+  }
 
   void partition() {
     for (int64_t w = 0; w <= args.workers; ++w) {
