@@ -29,14 +29,33 @@ struct Traits {
   unsigned passes = 0;
   bool transcendental = false;
   bool dot = false;
-  bool partial = false; ///< writes part of its destination register (SDWA, op_sel)
+  bool partial = false; ///< writes part of its destination register
   bool memory = false;  ///< VMEM, FLAT or DS
   bool vmem = false;
   unsigned wideStoreDwords = 0; ///< a vector memory store of more than 64 bits
   bool laneAccess = false;      ///< v_readlane, v_readfirstlane, v_writelane
+  bool laneSwap = false;        ///< v_permlane16_swap, v_permlane32_swap
   bool dpp = false;
+  bool scalarMove = false; ///< s_movrel: m0 names a register
+  bool setReg = false, getReg = false;
+  unsigned hardwareRegister = 0; ///< of those two
   unsigned states = 1;
 };
+
+/// SDWA with a destination narrower than the register, op_sel[3], and conversions whose op_sel
+/// names a byte; those of fp4 that round by random bits count always.
+bool writesPart(const Inst &in) {
+  StringRef name = in.op->mnemonic;
+  if (in.form & FormSdwa)
+    return (in.extra >> 8 & 7) != 6 && !(in.op->flags & OpCompare);
+  if (in.form & FormDpp)
+    return false;
+  if (name.starts_with("v_cvt_scalef32_sr_pk_fp4_"))
+    return true;
+  bool byteOfFour = name.starts_with("v_cvt_scalef32_pk_fp4_") || name.starts_with("v_cvt_sr_") ||
+                    name.starts_with("v_cvt_scalef32_sr_");
+  return in.opSel & (byteOfFour ? 12 : 8);
+}
 
 unsigned mfmaPasses(const Inst &in) {
   StringRef name = in.op->mnemonic;
@@ -78,10 +97,10 @@ Traits traitsOf(const Inst &in) {
     for (StringRef prefix : {"v_exp_", "v_log_", "v_rcp_", "v_rsq_", "v_sqrt_", "v_sin_", "v_cos_"})
       t.transcendental |= name.starts_with(prefix);
     t.dot = name.starts_with("v_dot");
-    t.partial = ((in.form & FormSdwa) && (in.extra >> 8 & 7) != 6 && !(op.flags & OpCompare)) ||
-                ((in.opSel & 8) && !(in.form & (FormSdwa | FormDpp)));
+    t.partial = writesPart(in);
     t.laneAccess = name.starts_with("v_readlane") || name.starts_with("v_readfirstlane") ||
                    name.starts_with("v_writelane");
+    t.laneSwap = name.starts_with("v_permlane");
     t.dpp = in.form & FormDpp;
     break;
   case Family::Flat:
@@ -97,6 +116,12 @@ Traits traitsOf(const Inst &in) {
   case Family::Control:
     if (name == "s_nop")
       t.states = (unsigned(in.imm) & 15) + 1;
+    break;
+  case Family::Salu:
+    t.scalarMove = name.starts_with("s_movrel");
+    t.setReg = name.starts_with("s_setreg");
+    t.getReg = name.starts_with("s_getreg");
+    t.hardwareRegister = unsigned(in.imm) & 63;
     break;
   default:
     break;
@@ -122,6 +147,7 @@ struct WaveState {
   std::array<VectorRegister, 2 * vgprFile> vector;
   std::array<ScalarRegister, SgprFileSize> scalar;
   Event f64Mfma;
+  std::array<Event, 64> setReg; ///< by hardware register
 };
 
 class HazardCheck : public WorkgroupObserver {
@@ -143,6 +169,7 @@ public:
     checkExec();
     if (in->op && in->op->mnemonic.starts_with("v_fma") && in->op->mnemonic.ends_with("_f64"))
       require(2, now.state->f64Mfma, "an f64 fma follows an f64 MFMA");
+    checkScalarUnit();
     record(uses);
     return true;
   }
@@ -262,6 +289,9 @@ private:
     require(1, r.partialWrite, "reads a register of which a part was just written", use.reg, d);
     if (t.dpp && use.role == Role::Source0)
       require(2, r.valuWrite, "DPP reads what a VALU instruction wrote", use.reg, d);
+    if (t.laneSwap)
+      require(2, r.valuWrite, "a swap between lanes reads what a VALU instruction wrote", use.reg,
+              d);
     if (t.laneAccess && use.role == Role::Source0)
       require(1, r.valuWrite, "a lane is read right after the register was written", use.reg, d);
   }
@@ -286,10 +316,19 @@ private:
   void checkExec() {
     const Traits &t = *now.traits;
     const Event &e = now.state->scalar[SgprExec].valuWrite;
-    if (t.mfma || t.laneAccess)
+    if (t.mfma || t.laneAccess || t.laneSwap)
       require(4, e, "EXEC was written by a VALU instruction");
     if (t.dpp)
       require(5, e, "DPP follows a VALU write of EXEC");
+  }
+
+  void checkScalarUnit() {
+    const Traits &t = *now.traits;
+    if (t.scalarMove)
+      require(1, now.state->scalar[SgprM0].saluWrite, "m0 names a register right after its write");
+    if (t.setReg || t.getReg)
+      require(2, now.state->setReg[t.hardwareRegister],
+              "a hardware register is accessed right after s_setreg");
   }
 
   void record(const Uses &uses) {
@@ -330,6 +369,8 @@ private:
       }
     if (t.f64)
       now.state->f64Mfma = event;
+    if (t.setReg)
+      now.state->setReg[t.hardwareRegister] = event;
     now.state->time += t.states;
   }
 
