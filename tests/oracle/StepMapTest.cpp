@@ -83,6 +83,16 @@ TEST(StepMap, PrefillByHand) {
   EXPECT_EQ(c.work, (std::vector<nvfp4rt_work>{{0, 0}, {0, 4}, {1, 0}, {5, 0}}));
 }
 
+// K4: with more workers than blocks, the first ones have a block each.
+TEST(StepMap, MoreWorkersThanBlocks) {
+  IndexCase c = IndexCase::dense(1, {300, 0, 5}, 8);
+  c.map();
+  EXPECT_EQ(c.work, (std::vector<nvfp4rt_work>{
+                        {0, 0}, {0, 1}, {0, 2}, {2, 0}, {3, 0}, {3, 0}, {3, 0}, {3, 0}, {3, 0}}));
+  EXPECT_EQ(c.segments[0], (nvfp4rt_segment{0, 0, 1, 3, 0, 300, 0, 3}));
+  EXPECT_EQ(c.segments[2], (nvfp4rt_segment{2, 2, 1, 1, 3, 5, 3, 1}));
+}
+
 TEST(StepMap, NothingLive) {
   for (int32_t live : {0, -5}) {
     IndexCase c = IndexCase::dense(2, {100, 200}, 3);
@@ -107,11 +117,12 @@ enum class Fault {
   QInsteadOfQuery,  ///< prefill with the whole cu_seqlens as the query length
   CausalWithoutOne, ///< the row does not see itself
   NotClamped,
-  FloorBlocks,     ///< causal_len / block_size + 1
-  SearchLeft,      ///< searchsorted_left
-  CeilPartition,   ///< worker w begins at ceil(w * T / W)
-  BeginsBehind,    ///< a worker that begins with a segment begins at the end of the one before
-  PartitionByRows, ///< segments dealt to the workers whole
+  FloorBlocks,        ///< causal_len / block_size + 1
+  SearchLeft,         ///< searchsorted_left
+  CeilPartition,      ///< worker w begins at ceil(w * T / W)
+  BeginsBehind,       ///< a worker that begins with a segment begins at the end of the one before
+  PartitionByRows,    ///< segments dealt to the workers whole
+  GapsBetweenWorkers, ///< more workers than blocks: those without work lie between the others
 };
 
 /// S1..S4 row by row and block by block: every row on its own finds its request; every block finds
@@ -178,13 +189,16 @@ void secondMethod(IndexCase &c, Fault fault) {
     for (int32_t b = 0; b < segment.blocks; ++b)
       blocks.push_back({int32_t(&segment - c.segments.data()), b});
   }
-  const int64_t total = int64_t(blocks.size()), workers = c.workers;
+  const int64_t total = int64_t(blocks.size());
+  const int64_t workers = fault == Fault::GapsBetweenWorkers
+                              ? int64_t{c.workers}
+                              : std::min<int64_t>(total, c.workers); // that have work
   blocks.push_back({int32_t(c.segments.size()), 0});
-  for (int64_t w = 0; w <= workers; ++w) {
-    int64_t first = w * total / workers;
-    if (fault == Fault::CeilPartition)
+  for (int64_t w = 0; w <= c.workers; ++w) {
+    int64_t first = w < workers ? w * total / workers : total;
+    if (fault == Fault::CeilPartition && w < workers)
       first = (w * total + workers - 1) / workers;
-    if (fault == Fault::PartitionByRows) {
+    if (fault == Fault::PartitionByRows && w < workers) {
       const int64_t s = w * int64_t(c.segments.size()) / workers;
       first = s < int64_t(c.segments.size()) ? c.segments[size_t(s)].first_block : total;
     }
@@ -237,7 +251,8 @@ std::vector<IndexCase> cases() {
 }
 
 class StepMapFault : public testing::TestWithParam<int> {};
-INSTANTIATE_TEST_SUITE_P(Faults, StepMapFault, testing::Range(0, int(Fault::PartitionByRows) + 1));
+INSTANTIATE_TEST_SUITE_P(Faults, StepMapFault,
+                         testing::Range(0, int(Fault::GapsBetweenWorkers) + 1));
 
 TEST_P(StepMapFault, SecondMethodAgreesUnlessFaulty) {
   const Fault fault = Fault(GetParam());

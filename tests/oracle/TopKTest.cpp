@@ -189,7 +189,7 @@ TEST(Select, PathsAndSplitsAgree) {
     for (Forced forced : {Forced{0, 1}, Forced{2, 2}, Forced{8, 8}}) {
       c.forced = forced;
       const std::vector<int32_t> one = selectedIds(c, 1);
-      for (uint32_t workers : {2, 5, 16})
+      for (uint32_t workers : {2, 5, 16, 500})
         EXPECT_EQ(selectedIds(c, workers), one);
       // Each list against the selection of its scores.
       size_t next = 0;

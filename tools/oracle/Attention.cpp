@@ -97,9 +97,9 @@ std::vector<double> sparseAttention(const AttentionShape &shape, const Attention
     }
   }
   // No token leaves zeros (A2). A dropped only token does as well: its sum is 0.
-  for (size_t i = 0; i < out.size(); ++i)
-    if (sums[i / dims] != 0)
-      out[i] /= sums[i / dims];
+  for (size_t j = 0; j < heads; ++j)
+    for (size_t d = 0; sums[j] != 0 && d < dims; ++d)
+      out[j * dims + d] /= sums[j];
   return out;
 }
 

@@ -27,7 +27,7 @@ struct StepMapShape {
 
 /// S1..S5: fills step_rows, segments and work; returns the number of segments. A live count outside
 /// [0, requests] is clamped to it. What the argument header leaves open:
-///  - A prefill request that is padded or has seq_len <= 0 has no segment: its rows are padding.
+///  - A prefill request that is not live has no segment, as one with seq_len 0; seq_len < 0 is 0.
 ///  - In decode and verify every segment has first_row = request * Q and the rows that the launch
 ///    holds of them; blocks and min_causal_len are 0 where there is no live row.
 uint32_t stepMap(const StepMapShape &shape, const nvfp4rt_step_map_args &args);

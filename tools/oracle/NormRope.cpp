@@ -20,19 +20,19 @@ std::vector<NormRopeValue> normRope(const NormRopeShape &shape, std::span<const 
     squares += v * v;
   const double norm = 1 / std::sqrt(squares / double(x.size()) + shape.eps);
   std::vector<double> y;
+  y.reserve(x.size());
   for (size_t d = 0; d < x.size(); ++d)
     y.push_back(x[d] * norm * (shape.gemma ? 1 + weight[d] : weight[d]));
   std::vector<NormRopeValue> result;
+  result.reserve(y.size());
+  for (double v : y)
+    result.push_back({v, std::fabs(v)});
+  auto sum = [](double a, double b) { return NormRopeValue{a + b, std::fabs(a) + std::fabs(b)}; };
   const size_t half = size_t(shape.rotaryDim) / 2;
-  for (size_t d = 0; d < y.size(); ++d) {
-    if (d >= 2 * half) {
-      result.push_back({y[d], std::fabs(y[d])});
-      continue;
-    }
-    const double cosine = cosSin[d % half], sine = cosSin[half + d % half];
-    const double own = y[d] * cosine;
-    const double partner = d < half ? -y[d + half] * sine : y[d - half] * sine;
-    result.push_back({own + partner, std::fabs(own) + std::fabs(partner)});
+  for (size_t i = 0; i < half; ++i) {
+    const double cosine = cosSin[i], sine = cosSin[half + i];
+    result[i] = sum(y[i] * cosine, -(y[i + half] * sine));
+    result[i + half] = sum(y[i + half] * cosine, y[i] * sine);
   }
   return result;
 }

@@ -207,6 +207,7 @@ bool indexTopK(const IndexShape &shape, const nvfp4rt_index_topk_args &args) {
                     [&](int64_t worker, int64_t segment, int64_t column,
                         const std::vector<Candidate> &candidates) {
                       std::vector<uint64_t> keys;
+                      keys.reserve(candidates.size());
                       for (const Candidate &candidate : candidates)
                         keys.push_back(candidate.key);
                       keys = largestKeys(std::move(keys), shape.topK);
