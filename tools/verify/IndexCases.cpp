@@ -16,10 +16,12 @@ namespace {
 constexpr int64_t kHugePages = 8'401'239;
 /// Pages that stand for thousands of blocks.
 constexpr size_t kSharedPages = 61;
-constexpr int64_t kMillionTokens = 1'048'576;
 
 Case makeCase(const Step &step, Values values, Layout layout, std::vector<uint32_t> workers) {
-  Case result{std::string(kValuesNames[static_cast<size_t>(values)]), step, {}, std::move(workers)};
+  Case result{fmt::format("{} values", kValuesNames[static_cast<size_t>(values)]),
+              step,
+              {},
+              std::move(workers)};
   result.options.values = values;
   result.options.layout = layout;
   return result;
@@ -76,7 +78,7 @@ std::vector<Case> kernelCases(const Config &config) {
     cases.push_back(makeCase(step, Values::Exact, Layout::Interleaved, {1, 7, 512}));
     cases.back().options.impossiblePages = true;
   }
-  for (const Step &step : blockCountSteps(config, {kMillionTokens / config.shape.blockSize})) {
+  for (const Step &step : blockCountSteps(config, {8192})) {
     cases.push_back(makeCase(step, Values::Exact, Layout::Dense, {256}));
     cases.back().options.sharedPages = kSharedPages;
   }
@@ -106,7 +108,7 @@ std::optional<Case> hugePoolCase(Job &job, const Config &config) {
     const Step step = lengthStep(config, static_cast<int64_t>(ids.size()) * config.shape.pageSize -
                                              config.shape.pageSize / 2);
     Case result = makeCase(step, Values::Exact, Layout::Dense, {3});
-    result.name += fmt::format(" in {} pages", pages);
+    result.name += fmt::format(" in a pool of {} pages", pages);
     result.options.pages = pages;
     result.options.pageIds = ids;
     return result;
@@ -115,7 +117,7 @@ std::optional<Case> hugePoolCase(Job &job, const Config &config) {
 }
 
 std::string caseText(const Config &config, const Case &of) {
-  return fmt::format("{} values, {} ({} requests, Q {}, {} rows, {} live), {} layout", of.name,
+  return fmt::format("{}, {} ({} requests, Q {}, {} rows, {} live), {} layout", of.name,
                      of.step.name, config.requests, config.queryLen, of.step.rows, of.step.live,
                      kLayoutNames[static_cast<size_t>(of.options.layout)]);
 }

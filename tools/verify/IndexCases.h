@@ -14,7 +14,7 @@ namespace verify::index {
 
 /// A step with data, and how the work is split.
 struct Case {
-  std::string name;
+  std::string name; ///< of the data
   Step step;
   DataOptions options;
   std::vector<uint32_t> workers;

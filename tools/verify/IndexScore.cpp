@@ -42,7 +42,7 @@ public:
     std::optional<Scores> expected;
     for (bool poisoned : {false, true}) {
       of.options.poison = poisoned;
-      of.name = poisoned ? "random, poisoned" : "random, clean";
+      of.name = poisoned ? "random values, poisoned" : "random values, clean";
       const uint64_t launches = std::exchange(job.report.launches, 0); // the same numbers twice
       const std::optional<Data> data = makeData(job, config, of, map);
       job.report.launches = launches;

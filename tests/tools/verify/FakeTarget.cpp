@@ -18,29 +18,6 @@ using nvfp4rt::Field;
 using nvfp4rt::Relation;
 using nvfp4rt::Result;
 
-Result<void *> FakeTarget::allocate(uint64_t bytes) {
-  if (bytes > largest)
-    return nvfp4rt::fail(NVFP4RT_ERROR_OUT_OF_MEMORY, "fake device is full");
-  auto buffer = verify::LazyBuffer::reserve(bytes);
-  if (!buffer)
-    return tl::unexpected(std::move(buffer.error()));
-  void *address = buffer->data();
-  memory.emplace(address, std::move(*buffer));
-  return address;
-}
-
-void FakeTarget::release(void *device) { memory.erase(device); }
-
-Result<void> FakeTarget::write(void *device, const void *host, uint64_t bytes) {
-  std::memcpy(device, host, bytes);
-  return {};
-}
-
-Result<void> FakeTarget::read(void *host, const void *device, uint64_t bytes) {
-  std::memcpy(host, device, bytes);
-  return {};
-}
-
 namespace {
 
 uint8_t *byteAt(const nvfp4rt_plane &plane, int64_t page, int64_t token) {

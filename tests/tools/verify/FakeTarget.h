@@ -7,12 +7,7 @@
 #ifndef NVFP4GEN_TESTS_TOOLS_VERIFY_FAKETARGET_H
 #define NVFP4GEN_TESTS_TOOLS_VERIFY_FAKETARGET_H
 
-#include "tools/verify/Image.h"
-#include "tools/verify/Target.h"
-
-#include <cstdint>
-#include <map>
-#include <string>
+#include "tests/tools/verify/HostTarget.h"
 
 namespace fake {
 
@@ -39,25 +34,16 @@ enum class Fault {
   LaunchFails,
 };
 
-class FakeTarget final : public verify::Target {
+class FakeTarget final : public HostTarget {
 public:
   explicit FakeTarget(Fault fault = Fault::None, uint64_t largest = UINT64_MAX)
-      : fault(fault), largest(largest) {}
+      : HostTarget(largest), fault(fault) {}
 
-  std::string description() const override { return "fake device"; }
-  nvfp4rt::Result<void *> allocate(uint64_t bytes) override;
-  void release(void *device) override;
-  nvfp4rt::Result<void> write(void *device, const void *host, uint64_t bytes) override;
-  nvfp4rt::Result<void> read(void *host, const void *device, uint64_t bytes) override;
   nvfp4rt::Result<void> launch(const nvfp4rt::Variant &variant, const nvfp4rt::Request &request,
                                const void *args, size_t argsSize) override;
 
-  size_t liveAllocations() const { return memory.size(); }
-
 private:
   Fault fault;
-  uint64_t largest; ///< allocations above fail
-  std::map<void *, verify::LazyBuffer> memory;
 };
 
 /// Variants of a rank with two KV heads in bf16 that share one kernel (decode, verify, prefill),
