@@ -246,9 +246,15 @@ bool mayBecomeBitop(const Instruction &instruction) {
   return match(&instruction, m_Not(m_Value()));
 }
 
-/// GlobalISel takes the wrong register for the upper half of a shuffled pair of 16-bit values. The
-/// pair is put together from values that it cannot see.
+/// GlobalISel takes the wrong register for the upper half of a shuffled pair of 16-bit values, also
+/// where elements are extracted and inserted one by one. The pair is put together from values that
+/// it cannot see.
 void unshuffle(Instruction &instruction) {
+  if (isa<InsertElementInst>(instruction) && isa<ExtractElementInst>(instruction.getOperand(1)) &&
+      instruction.getType()->getScalarSizeInBits() == 16) {
+    IRBuilder<> b(&instruction);
+    instruction.setOperand(1, opaque(b, instruction.getOperand(1)));
+  }
   auto *shuffle = dyn_cast<ShuffleVectorInst>(&instruction);
   if (!shuffle || shuffle->getType()->getScalarSizeInBits() != 16 ||
       shuffle->getType()->isScalableTy())
