@@ -142,6 +142,14 @@ TEST(Count, BufferLoadOutOfRangeTouchesNoMemory) {
     }
 }
 
+TEST(Count, ScalarBufferLoadCountsWhatIsInRange) {
+  Counted r = runCounted(std::string(prologue) + "s_mov_b32 s6, 8\n"
+                                                 "s_mov_b32 s7, 0x27000\n"
+                                                 "s_buffer_load_dwordx4 s[8:11], s[4:7], 0x0\n");
+  EXPECT_EQ(r.counts.of(Space::Constant).read, 8u + 8u);
+  EXPECT_EQ(r.stats.globalBytesRead, 8u + 8u);
+}
+
 TEST(Count, LdsDmaReadsGlobalAndWritesLds) {
   Counted r = runCounted(std::string(prologue) + "s_mov_b32 m0, 0\n"
                                                  "global_load_lds_dword v1, s[4:5]\n",

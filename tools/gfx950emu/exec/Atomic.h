@@ -171,6 +171,37 @@ inline const Inst *misaligned(Wave &wave, const Inst *in, uint64_t address, unsi
                        std::to_string(address));
 }
 
+/// Handlers of the atomics of one family. `Words::update<T>(wave, in, f)` replaces each active
+/// lane's word with f(old, lane), and returns the old ones if there is a destination.
+template <class Words> struct AtomicHandlers {
+  template <class T, class Op> static const Inst *update(Wave &wave, const Inst *in) {
+    // The result may overlap the data registers of the same lane only: it is written after they are
+    // read.
+    const uint32_t *data = wave.lanes(in->src[1]);
+    return Words::template update<T>(
+        wave, in, [&](T old, unsigned l) { return Op::apply(old, laneData<T>(data, l)); });
+  }
+  /// The data pair is {new, compare}.
+  template <class T> static const Inst *compareSwap(Wave &wave, const Inst *in) {
+    const uint32_t *fresh = wave.lanes(in->src[1]);
+    const uint32_t *compare = fresh + sizeof(T) / 4 * waveSize;
+    return Words::template update<T>(wave, in, [&](T old, unsigned l) {
+      return old == laneData<T>(compare, l) ? laneData<T>(fresh, l) : old;
+    });
+  }
+};
+
+/// Call add(name, handler, result and data types) for every memory atomic.
+template <class Words, class F> void forEachAtomicRow(F add) {
+  using Handlers = AtomicHandlers<Words>;
+  forEachMemoryAtomic([&]<class T, class Op>(const std::string &name) {
+    ValueType width = sizeof(T) == 8 ? ValueType::B64 : ValueType::B32;
+    add(name, Handlers::template update<T, Op>, width, width);
+  });
+  add("cmpswap", Handlers::template compareSwap<uint32_t>, ValueType::B32, ValueType::B64);
+  add("cmpswap_x2", Handlers::template compareSwap<uint64_t>, ValueType::B64, ValueType::B128);
+}
+
 GFX950EMU_EXEC_END
 
 #endif // GFX950EMU_EXEC_ATOMIC_H

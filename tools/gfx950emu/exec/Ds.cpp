@@ -1,6 +1,6 @@
 //===- Ds.cpp - LDS loads and stores, and cross-lane reads through the LDS unit ---------------===//
 
-#include "tools/gfx950emu/exec/Address.h"
+#include "tools/gfx950emu/exec/Transfer.h"
 #include "tools/gfx950emu/exec/Valu.h"
 
 GFX950EMU_EXEC_BEGIN
@@ -21,48 +21,14 @@ bool forEachLds(Wave &wave, const Inst *in, uint32_t offset, uint32_t bytes, F f
   return true;
 }
 
-template <unsigned Dwords> const Inst *read(Wave &wave, const Inst *in) {
-  uint32_t *dst = wave.lanes(in->dst);
-  bool ok = forEachLds(wave, in, uint32_t(in->imm), Dwords * 4, [&](unsigned l, const uint8_t *p) {
-    uint32_t v[Dwords];
-    memcpy(v, p, sizeof v);
-    for (unsigned d = 0; d < Dwords; ++d)
-      dst[d * waveSize + l] = v[d];
-  });
-  return ok ? in + 1 : nullptr;
-}
-
-template <unsigned Dwords> const Inst *write(Wave &wave, const Inst *in) {
-  const uint32_t *data = wave.lanes(in->src[1]);
-  bool ok = forEachLds(wave, in, uint32_t(in->imm), Dwords * 4, [&](unsigned l, uint8_t *p) {
-    uint32_t v[Dwords];
-    for (unsigned d = 0; d < Dwords; ++d)
-      v[d] = data[d * waveSize + l];
-    memcpy(p, v, sizeof v);
-  });
-  return ok ? in + 1 : nullptr;
-}
-
-template <Narrow N> const Inst *readNarrow(Wave &wave, const Inst *in) {
-  uint32_t *dst = wave.lanes(in->dst);
-  bool ok =
-      forEachLds(wave, in, uint32_t(in->imm), narrowBytes(N), [&](unsigned l, const uint8_t *p) {
-        uint32_t raw = 0;
-        memcpy(&raw, p, narrowBytes(N));
-        dst[l] = narrowLoad(N, raw, dst[l]);
-      });
-  return ok ? in + 1 : nullptr;
-}
-
-template <Narrow N> const Inst *writeNarrow(Wave &wave, const Inst *in) {
-  constexpr bool high = N == Narrow::U8High || N == Narrow::B16High;
-  const uint32_t *data = wave.lanes(in->src[1]);
-  bool ok = forEachLds(wave, in, uint32_t(in->imm), narrowBytes(N), [&](unsigned l, uint8_t *p) {
-    uint32_t v = high ? data[l] >> 16 : data[l];
-    memcpy(p, &v, narrowBytes(N));
-  });
-  return ok ? in + 1 : nullptr;
-}
+/// A workgroup runs on one host thread at a time: its copies are plain.
+struct LdsAccess {
+  template <class F> static bool forEach(Wave &wave, const Inst *in, uint32_t bytes, bool, F f) {
+    return forEachLds(wave, in, uint32_t(in->imm), bytes, f);
+  }
+  static void load(void *to, const void *from, size_t bytes) { memcpy(to, from, bytes); }
+  static void store(void *to, const void *from, size_t bytes) { memcpy(to, from, bytes); }
+};
 
 /// The two offsets of read2 and write2, in units of the element (times 64 for st64).
 template <unsigned Dwords, unsigned Stride> uint32_t pairOffset(const Inst *in, unsigned which) {
@@ -113,8 +79,8 @@ OpInfo row(const std::string &name, Handler handler, ValueType dst, ValueType da
 template <unsigned Dwords> void addWide(OpTable &t) {
   std::string bits = std::to_string(32 * Dwords);
   ValueType type = registersType(Dwords);
-  t.add(row("ds_read_b" + bits, read<Dwords>, type, ValueType::None));
-  t.add(row("ds_write_b" + bits, write<Dwords>, ValueType::None, type));
+  t.add(row("ds_read_b" + bits, loadWide<LdsAccess, Dwords>, type, ValueType::None));
+  t.add(row("ds_write_b" + bits, storeWide<LdsAccess, Dwords>, ValueType::None, type));
 }
 
 template <unsigned Dwords> void addPairs(OpTable &t) {
@@ -141,20 +107,20 @@ void addDs(OpTable &t) {
   auto store = [&](const char *name, Handler handler) {
     t.add(row(name, handler, ValueType::None, ValueType::B32));
   };
-  load("ds_read_u8", readNarrow<Narrow::U8>);
-  load("ds_read_i8", readNarrow<Narrow::I8>);
-  load("ds_read_u16", readNarrow<Narrow::U16>);
-  load("ds_read_i16", readNarrow<Narrow::I16>);
-  load("ds_read_u8_d16", readNarrow<Narrow::U8Low>);
-  load("ds_read_u8_d16_hi", readNarrow<Narrow::U8High>);
-  load("ds_read_i8_d16", readNarrow<Narrow::I8Low>);
-  load("ds_read_i8_d16_hi", readNarrow<Narrow::I8High>);
-  load("ds_read_u16_d16", readNarrow<Narrow::B16Low>);
-  load("ds_read_u16_d16_hi", readNarrow<Narrow::B16High>);
-  store("ds_write_b8", writeNarrow<Narrow::U8>);
-  store("ds_write_b8_d16_hi", writeNarrow<Narrow::U8High>);
-  store("ds_write_b16", writeNarrow<Narrow::U16>);
-  store("ds_write_b16_d16_hi", writeNarrow<Narrow::B16High>);
+  load("ds_read_u8", loadNarrow<LdsAccess, Narrow::U8>);
+  load("ds_read_i8", loadNarrow<LdsAccess, Narrow::I8>);
+  load("ds_read_u16", loadNarrow<LdsAccess, Narrow::U16>);
+  load("ds_read_i16", loadNarrow<LdsAccess, Narrow::I16>);
+  load("ds_read_u8_d16", loadNarrow<LdsAccess, Narrow::U8Low>);
+  load("ds_read_u8_d16_hi", loadNarrow<LdsAccess, Narrow::U8High>);
+  load("ds_read_i8_d16", loadNarrow<LdsAccess, Narrow::I8Low>);
+  load("ds_read_i8_d16_hi", loadNarrow<LdsAccess, Narrow::I8High>);
+  load("ds_read_u16_d16", loadNarrow<LdsAccess, Narrow::B16Low>);
+  load("ds_read_u16_d16_hi", loadNarrow<LdsAccess, Narrow::B16High>);
+  store("ds_write_b8", storeNarrow<LdsAccess, Narrow::U8>);
+  store("ds_write_b8_d16_hi", storeNarrow<LdsAccess, Narrow::U8High>);
+  store("ds_write_b16", storeNarrow<LdsAccess, Narrow::U16>);
+  store("ds_write_b16_d16_hi", storeNarrow<LdsAccess, Narrow::B16High>);
 }
 
 GFX950EMU_EXEC_END

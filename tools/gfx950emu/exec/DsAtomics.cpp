@@ -10,33 +10,29 @@ GFX950EMU_EXEC_BEGIN
 
 namespace {
 
-/// Update each active lane's word with update(old, lane), and return the old value if there is a
-/// destination.
-template <class T, class F> const Inst *forEachWord(Wave &wave, const Inst *in, F update) {
-  const uint32_t *address = wave.lanes(in->src[0]);
-  uint32_t *dst = in->dst.present() ? wave.lanes(in->dst) : nullptr;
-  for (uint64_t m = wave.exec(); m; m &= m - 1) {
-    unsigned l = unsigned(std::countr_zero(m));
-    uint32_t at = address[l] + uint32_t(in->imm);
-    if (at % sizeof(T))
-      return misaligned(wave, in, at, sizeof(T), l);
-    if (!wave.reachLds(in, at, sizeof(T), int(l)))
-      return nullptr;
-    T old;
-    memcpy(&old, wave.lds + at, sizeof old);
-    T value = update(old, l);
-    memcpy(wave.lds + at, &value, sizeof value);
-    if (dst)
-      setLaneData<T>(dst, l, old);
+struct LdsWords {
+  template <class T, class F> static const Inst *update(Wave &wave, const Inst *in, F f) {
+    const uint32_t *address = wave.lanes(in->src[0]);
+    uint32_t *dst = in->dst.present() ? wave.lanes(in->dst) : nullptr;
+    for (uint64_t m = wave.exec(); m; m &= m - 1) {
+      unsigned l = unsigned(std::countr_zero(m));
+      uint32_t at = address[l] + uint32_t(in->imm);
+      if (at % sizeof(T))
+        return misaligned(wave, in, at, sizeof(T), l);
+      if (!wave.reachLds(in, at, sizeof(T), int(l)))
+        return nullptr;
+      T old;
+      memcpy(&old, wave.lds + at, sizeof old);
+      T value = f(old, l);
+      memcpy(wave.lds + at, &value, sizeof value);
+      if (dst)
+        setLaneData<T>(dst, l, old);
+    }
+    return in + 1;
   }
-  return in + 1;
-}
+};
 
-template <class T, class Op> const Inst *atomic(Wave &wave, const Inst *in) {
-  const uint32_t *data = wave.lanes(in->src[1]);
-  return forEachWord<T>(wave, in,
-                        [&](T old, unsigned l) { return Op::apply(old, laneData<T>(data, l)); });
-}
+template <class T, class Op> constexpr Handler atomic = AtomicHandlers<LdsWords>::update<T, Op>;
 
 /// MODE decides whether the sum keeps denormals.
 const Inst *addF32(Wave &wave, const Inst *in) {
@@ -48,7 +44,7 @@ const Inst *addF32(Wave &wave, const Inst *in) {
 /// data0 = compare, data1 = new.
 template <class T> const Inst *compareStore(Wave &wave, const Inst *in) {
   const uint32_t *compare = wave.lanes(in->src[1]), *fresh = wave.lanes(in->src[2]);
-  return forEachWord<T>(wave, in, [&](T old, unsigned l) {
+  return LdsWords::update<T>(wave, in, [&](T old, unsigned l) {
     return old == laneData<T>(compare, l) ? laneData<T>(fresh, l) : old;
   });
 }
@@ -56,7 +52,7 @@ template <class T> const Inst *compareStore(Wave &wave, const Inst *in) {
 /// The float forms compare as numbers: -0 equals +0, NaN nothing.
 template <class T, class V> const Inst *compareStoreFloat(Wave &wave, const Inst *in) {
   const uint32_t *compare = wave.lanes(in->src[1]), *fresh = wave.lanes(in->src[2]);
-  return forEachWord<T>(wave, in, [&](T old, unsigned l) {
+  return LdsWords::update<T>(wave, in, [&](T old, unsigned l) {
     return std::bit_cast<V>(old) == std::bit_cast<V>(laneData<T>(compare, l))
                ? laneData<T>(fresh, l)
                : old;
@@ -66,7 +62,7 @@ template <class T, class V> const Inst *compareStoreFloat(Wave &wave, const Inst
 /// old = (old & ~data0) | data1
 template <class T> const Inst *maskOr(Wave &wave, const Inst *in) {
   const uint32_t *mask = wave.lanes(in->src[1]), *bits = wave.lanes(in->src[2]);
-  return forEachWord<T>(wave, in, [&](T old, unsigned l) {
+  return LdsWords::update<T>(wave, in, [&](T old, unsigned l) {
     return (old & ~laneData<T>(mask, l)) | laneData<T>(bits, l);
   });
 }

@@ -1,53 +1,20 @@
 //===- Flat.cpp - flat, global and scratch loads and stores, LDS DMA ------------------------===//
 
-#include "tools/gfx950emu/exec/Address.h"
+#include "tools/gfx950emu/exec/Guest.h"
+#include "tools/gfx950emu/exec/Transfer.h"
 
 GFX950EMU_EXEC_BEGIN
 
 namespace {
 
-template <unsigned Dwords> const Inst *loadWide(Wave &wave, const Inst *in) {
-  // A destination may overlap the address registers: addresses are read before anything is written.
-  uint32_t *dst = wave.lanes(in->dst);
-  bool ok = forEachLane(wave, in, Dwords * 4, false, [&](unsigned l, const uint8_t *p) {
-    uint32_t v[Dwords];
-    memcpy(v, p, sizeof v);
-    for (unsigned d = 0; d < Dwords; ++d)
-      dst[d * waveSize + l] = v[d];
-  });
-  return ok ? in + 1 : nullptr;
-}
-
-template <unsigned Dwords> const Inst *storeWide(Wave &wave, const Inst *in) {
-  const uint32_t *data = wave.lanes(in->src[1]);
-  bool ok = forEachLane(wave, in, Dwords * 4, true, [&](unsigned l, uint8_t *p) {
-    uint32_t v[Dwords];
-    for (unsigned d = 0; d < Dwords; ++d)
-      v[d] = data[d * waveSize + l];
-    memcpy(p, v, sizeof v);
-  });
-  return ok ? in + 1 : nullptr;
-}
-
-template <Narrow N> const Inst *loadNarrow(Wave &wave, const Inst *in) {
-  uint32_t *dst = wave.lanes(in->dst);
-  bool ok = forEachLane(wave, in, narrowBytes(N), false, [&](unsigned l, const uint8_t *p) {
-    uint32_t raw = 0;
-    memcpy(&raw, p, narrowBytes(N));
-    dst[l] = narrowLoad(N, raw, dst[l]);
-  });
-  return ok ? in + 1 : nullptr;
-}
-
-template <Narrow N> const Inst *storeNarrow(Wave &wave, const Inst *in) {
-  constexpr bool high = N == Narrow::U8High || N == Narrow::B16High;
-  const uint32_t *data = wave.lanes(in->src[1]);
-  bool ok = forEachLane(wave, in, narrowBytes(N), true, [&](unsigned l, uint8_t *p) {
-    uint32_t v = high ? data[l] >> 16 : data[l];
-    memcpy(p, &v, narrowBytes(N));
-  });
-  return ok ? in + 1 : nullptr;
-}
+struct FlatAccess {
+  template <class F>
+  static bool forEach(Wave &wave, const Inst *in, uint32_t bytes, bool write, F f) {
+    return forEachLane(wave, in, bytes, write, f);
+  }
+  static void load(void *to, const void *from, size_t bytes) { loadGuest(to, from, bytes); }
+  static void store(void *to, const void *from, size_t bytes) { storeGuest(to, from, bytes); }
+};
 
 /// global_load_lds_*: memory to LDS at M0 + offset + lane * size; a narrow value takes a dword
 /// slot.
@@ -63,11 +30,11 @@ template <uint32_t Bytes, Narrow N> const Inst *loadLds(Wave &wave, const Inst *
     }
     if constexpr (Bytes < 4) {
       uint32_t raw = 0;
-      memcpy(&raw, p, Bytes);
+      loadGuest(&raw, p, Bytes);
       raw = narrowLoad(N, raw, 0);
       memcpy(wave.lds + at, &raw, 4);
     } else {
-      memcpy(wave.lds + at, p, Bytes);
+      loadGuest(wave.lds + at, p, Bytes);
     }
   });
   return ok && reached ? in + 1 : nullptr;
@@ -85,15 +52,17 @@ OpInfo row(const std::string &name, Handler handler, ValueType dst, ValueType da
 
 template <unsigned Dwords> void addWide(OpTable &t, const std::string &prefix) {
   std::string suffix = Dwords == 1 ? "dword" : "dwordx" + std::to_string(Dwords);
-  t.add(row(prefix + "load_" + suffix, loadWide<Dwords>, registersType(Dwords), ValueType::None));
-  t.add(row(prefix + "store_" + suffix, storeWide<Dwords>, ValueType::None, registersType(Dwords)));
+  t.add(row(prefix + "load_" + suffix, loadWide<FlatAccess, Dwords>, registersType(Dwords),
+            ValueType::None));
+  t.add(row(prefix + "store_" + suffix, storeWide<FlatAccess, Dwords>, ValueType::None,
+            registersType(Dwords)));
 }
 
 template <Narrow N> void addLoad(OpTable &t, const std::string &name) {
-  t.add(row(name, loadNarrow<N>, ValueType::B32, ValueType::None));
+  t.add(row(name, loadNarrow<FlatAccess, N>, ValueType::B32, ValueType::None));
 }
 template <Narrow N> void addStore(OpTable &t, const std::string &name) {
-  t.add(row(name, storeNarrow<N>, ValueType::None, ValueType::B32));
+  t.add(row(name, storeNarrow<FlatAccess, N>, ValueType::None, ValueType::B32));
 }
 
 } // namespace

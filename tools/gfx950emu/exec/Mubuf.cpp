@@ -10,6 +10,7 @@
 
 #include "tools/gfx950emu/exec/Address.h"
 #include "tools/gfx950emu/exec/Atomic.h"
+#include "tools/gfx950emu/exec/Guest.h"
 
 GFX950EMU_EXEC_BEGIN
 
@@ -69,7 +70,7 @@ bool loadPiece(Wave &wave, const Inst *in, const BufferAddress &buffer, unsigned
     address &= ~uint64_t(3); // the unit ignores the two low bits of dword accesses
   if (!wave.reach(in, address, bytes, false, int(lane)))
     return false;
-  memcpy(&value, reinterpret_cast<const void *>(address), bytes);
+  loadGuest(&value, reinterpret_cast<const void *>(address), bytes);
   wave.stats.globalBytesRead += bytes;
   return true;
 }
@@ -83,7 +84,7 @@ bool storePiece(Wave &wave, const Inst *in, const BufferAddress &buffer, unsigne
     address &= ~uint64_t(3);
   if (!wave.reach(in, address, bytes, true, int(lane)))
     return false;
-  memcpy(reinterpret_cast<void *>(address), &value, bytes);
+  storeGuest(reinterpret_cast<void *>(address), &value, bytes);
   wave.stats.globalBytesWritten += bytes;
   return true;
 }
@@ -171,43 +172,31 @@ template <Narrow N> const Inst *storeNarrow(Wave &wave, const Inst *in) {
   return in + 1;
 }
 
-template <class T, class F> const Inst *forEachWord(Wave &wave, const Inst *in, F update) {
-  BufferAddress buffer(wave, in);
-  if (!buffer.supported())
-    return unsupported(wave, in);
-  uint32_t *dst = in->dst.present() ? wave.lanes(in->dst) : nullptr;
-  for (uint64_t m = wave.exec(); m; m &= m - 1) {
-    unsigned l = unsigned(std::countr_zero(m));
-    uint64_t address;
-    T old = 0;
-    if (buffer.locate(l, 0, sizeof(T), address)) { // all or nothing
-      if (address % sizeof(T))
-        return misaligned(wave, in, address, sizeof(T), l);
-      if (!wave.reach(in, address, sizeof(T), true, int(l)))
-        return nullptr;
-      old = atomicUpdate<T>(reinterpret_cast<uint8_t *>(address),
-                            [&](T value) { return update(value, l); });
-      wave.stats.globalBytesWritten += sizeof(T);
+struct BufferWords {
+  template <class T, class F> static const Inst *update(Wave &wave, const Inst *in, F f) {
+    BufferAddress buffer(wave, in);
+    if (!buffer.supported())
+      return unsupported(wave, in);
+    uint32_t *dst = in->dst.present() ? wave.lanes(in->dst) : nullptr;
+    for (uint64_t m = wave.exec(); m; m &= m - 1) {
+      unsigned l = unsigned(std::countr_zero(m));
+      uint64_t address;
+      T old = 0;
+      if (buffer.locate(l, 0, sizeof(T), address)) { // all or nothing
+        if (address % sizeof(T))
+          return misaligned(wave, in, address, sizeof(T), l);
+        if (!wave.reach(in, address, sizeof(T), true, int(l)))
+          return nullptr;
+        old = atomicUpdate<T>(reinterpret_cast<uint8_t *>(address),
+                              [&](T value) { return f(value, l); });
+        wave.stats.globalBytesWritten += sizeof(T);
+      }
+      if (dst)
+        setLaneData<T>(dst, l, old);
     }
-    if (dst)
-      setLaneData<T>(dst, l, old);
+    return in + 1;
   }
-  return in + 1;
-}
-
-template <class T, class Op> const Inst *atomic(Wave &wave, const Inst *in) {
-  const uint32_t *data = wave.lanes(in->src[1]);
-  return forEachWord<T>(wave, in,
-                        [&](T old, unsigned l) { return Op::apply(old, laneData<T>(data, l)); });
-}
-
-template <class T> const Inst *compareSwap(Wave &wave, const Inst *in) {
-  const uint32_t *fresh = wave.lanes(in->src[1]);
-  const uint32_t *compare = fresh + sizeof(T) / 4 * waveSize;
-  return forEachWord<T>(wave, in, [&](T old, unsigned l) {
-    return old == laneData<T>(compare, l) ? laneData<T>(fresh, l) : old;
-  });
-}
+};
 
 const Inst *nothing(Wave &, const Inst *in) { return in + 1; }
 
@@ -255,12 +244,10 @@ void addMubuf(OpTable &t) {
   store("buffer_store_byte_d16_hi", storeNarrow<Narrow::U8High>);
   store("buffer_store_short", storeNarrow<Narrow::U16>);
   store("buffer_store_short_d16_hi", storeNarrow<Narrow::B16High>);
-  forEachMemoryAtomic([&]<class T, class Op>(const std::string &name) {
-    ValueType width = sizeof(T) == 8 ? ValueType::B64 : ValueType::B32;
-    t.add(row("buffer_atomic_" + name, atomic<T, Op>, width, width));
-  });
-  t.add(row("buffer_atomic_cmpswap", compareSwap<uint32_t>, ValueType::B32, ValueType::B64));
-  t.add(row("buffer_atomic_cmpswap_x2", compareSwap<uint64_t>, ValueType::B64, ValueType::B128));
+  forEachAtomicRow<BufferWords>(
+      [&](const std::string &name, Handler handler, ValueType dst, ValueType data) {
+        t.add(row("buffer_atomic_" + name, handler, dst, data));
+      });
   // Memory is coherent here.
   t.add(row("buffer_inv", nothing, ValueType::None, ValueType::None));
   t.add(row("buffer_wbl2", nothing, ValueType::None, ValueType::None));

@@ -1,6 +1,6 @@
 //===- Smem.cpp - scalar memory ----------------------------------------------------------===//
 
-#include "tools/gfx950emu/exec/Exec.h"
+#include "tools/gfx950emu/exec/Guest.h"
 
 GFX950EMU_EXEC_BEGIN
 
@@ -26,7 +26,8 @@ const Inst *load(Wave &wave, const Inst *in) {
       if (at + 4 <= records) {
         if (!wave.reach(in, address + at, 4, false, -1))
           return nullptr;
-        memcpy(&value, reinterpret_cast<const void *>(address + at), 4);
+        loadGuest(&value, reinterpret_cast<const void *>(address + at), 4);
+        wave.stats.globalBytesRead += 4;
       }
       wave.sgpr[in->dst.index + i / 4] = value;
     }
@@ -34,9 +35,9 @@ const Inst *load(Wave &wave, const Inst *in) {
     address = (address + offset) & ~uint64_t(3); // the unit ignores the two low bits
     if (!wave.reach(in, address, bytes, false, -1))
       return nullptr;
-    memcpy(&wave.sgpr[in->dst.index], reinterpret_cast<const void *>(address), bytes);
+    loadGuest(&wave.sgpr[in->dst.index], reinterpret_cast<const void *>(address), bytes);
+    wave.stats.globalBytesRead += bytes;
   }
-  wave.stats.globalBytesRead += bytes;
   return in + 1;
 }
 
