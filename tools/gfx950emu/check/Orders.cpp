@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <map>
 #include <set>
 
@@ -85,7 +86,7 @@ private:
     WriteLog &log;
   };
 
-  static uint8_t *at(uint64_t address) { return reinterpret_cast<uint8_t *>(address); }
+  static uint8_t *at(uint64_t address) { return std::bit_cast<uint8_t *>(address); }
   uint8_t *definedAt(uint64_t address) {
     if (address - region.base >= region.size)
       region = memory.find(address).value_or(MemoryMap::Region());
@@ -123,15 +124,18 @@ private:
 
 /// Enough of an order to tell it from others: the first workgroups, and the waves of some.
 std::vector<uint64_t> fingerprint(const Dispatch &dispatch, uint64_t seed) {
-  constexpr uint64_t groupsSeen = 256, groupsWithWaves = 4;
+  uint64_t groupsSeen = 256, groupsWithWaves = 4;
   uint64_t groups = uint64_t(dispatch.grid[0]) * dispatch.grid[1] * dispatch.grid[2];
   uint64_t items = uint64_t(dispatch.block[0]) * dispatch.block[1] * dispatch.block[2];
   uint64_t waves = (items + waveSize - 1) / waveSize;
+  groupsSeen = std::min(groups, groupsSeen);
+  groupsWithWaves = std::min(groups, groupsWithWaves);
   std::vector<uint64_t> order;
+  order.reserve(groupsSeen + groupsWithWaves * waves);
   Permutation permutation(groups, seed);
-  for (uint64_t i = 0; i < std::min(groups, groupsSeen); ++i)
+  for (uint64_t i = 0; i < groupsSeen; ++i)
     order.push_back(permutation(i));
-  for (uint64_t group = 0; group < std::min(groups, groupsWithWaves); ++group) {
+  for (uint64_t group = 0; group < groupsWithWaves; ++group) {
     Permutation waveOrder = waveOrderOf(group, waves, seed);
     for (uint64_t i = 0; i < waves; ++i)
       order.push_back(waveOrder(i));
