@@ -140,52 +140,52 @@ void StepMap::sumRequests() {
     kb.store(kb.i32(0), segmentSums, 4);
     kb.store(kb.i32(0), blockSums, 4);
   });
-  Vals sums =
-      kb.loop(kb.i32(0), requests, kWorkgroup, {kb.i32(0), kb.i32(0)},
-              [&](Val first, llvm::ArrayRef<Val> before) -> Vals {
-                Val index = first + item;
-                Vals counts = kb.ifElse(
-                    slt(index, live),
-                    [&]() -> Vals {
-                      Request r = request(index);
-                      if (params.prefill)
-                        return {segmentsOf(r), firstBlocks(r, segmentsOf(r))};
-                      Val longest =
-                          kb.select(slt(kb.i32(0), r.rows), smax(r.prefix + r.rows, 0), kb.i32(0));
-                      return {kb.i32(1), blocksOf(longest)};
-                    },
-                    [&]() -> Vals {
-                      // Every request of decode and verify has a segment, padding included.
-                      return {kb.i32(params.prefill ? 0 : 1), kb.i32(0)};
-                    });
-                // Inclusive sums over the lanes of a wave.
-                for (int64_t distance = 1; distance < kWave; distance *= 2)
-                  for (Val &count : counts) {
-                    Val other = kb.shuffle(count, lane - distance);
-                    count = count + kb.select(slt(lane, distance), kb.i32(0), other);
-                  }
-                kb.ifThen(eq(lane, kWave - 1), [&] {
-                  kb.store(counts[0], total(wave, 0), 4);
-                  kb.store(counts[1], total(wave, 1), 4);
-                });
-                kb.barrier();
-                Vals after(before);
-                Vals own(before);
-                for (int64_t w = 0; w < kWorkgroup / kWave; ++w)
-                  for (unsigned which = 0; which < 2; ++which) {
-                    Val sum = kb.load(kb.i32Type(), total(kb.i32(w), which), 4);
-                    own[which] = own[which] + kb.select(slt(kb.i32(w), wave), sum, kb.i32(0));
-                    after[which] = after[which] + sum;
-                  }
-                kb.ifThen(slt(index, requests), [&] {
-                  Val place = (index + 1) << 2;
-                  kb.store(own[0] + counts[0], kb.offset(segmentSums, place), 4);
-                  kb.store(own[1] + counts[1], kb.offset(blockSums, place), 4);
-                });
-                // The totals are written again in the next round.
-                kb.barrier();
-                return after;
-              });
+  Vals sums = kb.loop(
+      kb.i32(0), requests, kWorkgroup, {kb.i32(0), kb.i32(0)},
+      [&](Val first, llvm::ArrayRef<Val> before) -> Vals {
+        Val index = first + item;
+        Vals counts = kb.ifElse(
+            slt(index, live),
+            [&]() -> Vals {
+              Request r = request(index);
+              Val found = params.prefill ? segmentsOf(r) : kb.i32(1);
+              Val needed = params.prefill ? firstBlocks(r, found) : blocksOf(lastCausal(r));
+              auto ofLive = [&](Val count) { return kb.select(r.isLive, count, kb.i32(0)); };
+              return {params.prefill ? ofLive(found) : found, ofLive(needed)};
+            },
+            [&]() -> Vals {
+              // Every request of decode and verify has a segment, padding included.
+              Val one = kb.zext(slt(index, requests), kb.i32Type());
+              return {params.prefill ? kb.i32(0) : one, kb.i32(0)};
+            });
+        // Inclusive sums over the lanes of a wave.
+        for (int64_t distance = 1; distance < kWave; distance *= 2)
+          for (Val &count : counts) {
+            Val other = kb.shuffle(count, lane - distance);
+            count = count + kb.select(slt(lane, distance), kb.i32(0), other);
+          }
+        kb.ifThen(eq(lane, kWave - 1), [&] {
+          kb.store(counts[0], total(wave, 0), 4);
+          kb.store(counts[1], total(wave, 1), 4);
+        });
+        kb.barrier();
+        Vals after(before);
+        Vals own(before);
+        for (int64_t w = 0; w < kWorkgroup / kWave; ++w)
+          for (unsigned which = 0; which < 2; ++which) {
+            Val sum = kb.load(kb.i32Type(), total(kb.i32(w), which), 4);
+            own[which] = own[which] + kb.select(slt(kb.i32(w), wave), sum, kb.i32(0));
+            after[which] = after[which] + sum;
+          }
+        kb.ifThen(slt(index, requests), [&] {
+          Val place = (index + 1) << 2;
+          kb.store(own[0] + counts[0], kb.offset(segmentSums, place), 4);
+          kb.store(own[1] + counts[1], kb.offset(blockSums, place), 4);
+        });
+        // The totals are written again in the next round.
+        kb.barrier();
+        return after;
+      });
   kb.barrier();
   segments = sums[0];
   blocks = sums[1];
