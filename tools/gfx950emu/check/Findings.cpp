@@ -48,6 +48,7 @@ void Findings::report(CheckKind kind, const WorkgroupInfo &group, const Wave &wa
 std::vector<Finding> Findings::list() const {
   std::lock_guard lock(mutex);
   std::vector<Finding> all;
+  all.reserve(places.size());
   for (const auto &[key, finding] : places)
     all.push_back(finding);
   return all;
