@@ -58,7 +58,7 @@ std::vector<int64_t> boundaryPages(const PoolPlan &plan, int64_t pages) {
 std::vector<Case> cornerCases(const Config &config, size_t turn) {
   const std::vector<Step> steps = scorerSteps(config);
   auto layout = [&](size_t by) { return static_cast<Layout>((turn + by) % 3); };
-  const uint32_t some[] = {7, 256, 3, 40};
+  const uint32_t some[] = {7, 40, 3, 64};
   auto workers = [&](size_t by) { return some[(turn + by) % std::size(some)]; };
   std::vector<Case> cases = {
       makeCase(steps[0], Values::Exact, layout(0), {workers(0)}),
@@ -70,7 +70,7 @@ std::vector<Case> cornerCases(const Config &config, size_t turn) {
 }
 
 std::vector<Case> kernelCases(const Config &config) {
-  std::vector<Case> cases;
+  std::vector<Case> cases = {makeCase(blindStep(config), Values::Exact, Layout::Dense, {7})};
   for (const Step &step : blockCountSteps(config, {1, 2, 15, 16, 17}))
     for (Values values : {Values::OneHot, Values::Zero, Values::Special})
       cases.push_back(makeCase(step, values, Layout::Dense, {1, 64}));
@@ -80,6 +80,11 @@ std::vector<Case> kernelCases(const Config &config) {
   }
   for (const Step &step : blockCountSteps(config, {8192})) {
     cases.push_back(makeCase(step, Values::Exact, Layout::Dense, {256}));
+    cases.back().options.sharedPages = kSharedPages;
+  }
+  if (config.prefill()) { // a chunk of two segments, each far from its first block
+    cases.push_back(makeCase(chunkStep(config, NVFP4RT_PREFILL_SEGMENT_ROWS + 6, 100'000),
+                             Values::Exact, Layout::Dense, {64}));
     cases.back().options.sharedPages = kSharedPages;
   }
   return cases;

@@ -40,8 +40,8 @@ nvfp4rt::Result<Config> readConfig(const nvfp4rt::Request &request, Needs needs)
   };
   int64_t phase = 0, dtype = 0;
   oracle::IndexShape &shape = config.shape;
-  read(Field::phase, true, phase);
-  read(Field::query_len, true, config.queryLen);
+  read(Field::phase, needs.step, phase);
+  read(Field::query_len, needs.step, config.queryLen);
   read(Field::requests, true, config.requests);
   read(Field::dtype, needs.scorer, dtype);
   read(Field::index_heads, needs.scorer || needs.heads, shape.indexHeads);

@@ -29,8 +29,9 @@ struct Config {
   int64_t columns() const { return shape.segmentRows * shape.indexHeads; }
 };
 
-/// Which fields of the guard a family cannot do without, beside phase, query_len and requests.
+/// Which fields of the guard a family cannot do without, beside requests.
 struct Needs {
+  bool step = false;   ///< phase, query_len
   bool scorer = false; ///< dtype, index_format, index_heads, index_head_dim, page_size, block_size
   bool heads = false;  ///< index_heads
   bool blocks = false; ///< block_size

@@ -75,7 +75,7 @@ private:
 
 void verifyIndexScore(Job &job) {
   std::vector<Config> configs;
-  if (!cornerConfigs(job, {.scorer = true}, configs))
+  if (!cornerConfigs(job, {.step = true, .scorer = true}, configs))
     return;
   size_t turn = 0;
   for (const Config &config : configs) {

@@ -194,7 +194,9 @@ std::vector<Step> scorerSteps(const Config &config) {
       makeStep(config, "all live", n, lengths({17 * b + 3, b, 2 * b - 1, q, 3 * b})),
       makeStep(config, "padded", live, lengths({3 * b - 5, 16 * b + q, 2 * b})),
   };
-  steps[1].rows += q > 1 && live == n ? -1 : 1;
+  if (q > 1 && n % 2 == 1) // the last group is incomplete: 32 rows of 11 requests with Q = 3
+    --steps[0].rows;
+  ++steps[1].rows;
   return steps;
 }
 
@@ -229,6 +231,20 @@ std::vector<Step> blockCountSteps(const Config &config, const std::vector<int64_
     steps.push_back(lengthsStep(config, name + " blocks", tokens));
   }
   return steps;
+}
+
+Step chunkStep(const Config &config, int64_t rows, int64_t prefix) {
+  Step step = makeStep(config, fmt::format("{} rows after {} tokens", rows, prefix), 1,
+                       firstOnes({{rows, prefix}}));
+  if (!config.prefill())
+    step.rows = config.queryLen;
+  return step;
+}
+
+Step blindStep(const Config &config) {
+  Step step = makeStep(config, "no live request", 0, firstOnes({}));
+  step.rows = std::max<int64_t>(step.rows, 5);
+  return step;
 }
 
 Step lengthStep(const Config &config, int64_t tokens) {

@@ -41,13 +41,17 @@ StepMap mapOf(const Config &config, const Step &step, uint32_t workers);
 /// Every corner of the step map: far more blocks than a scorer could be tried with.
 std::vector<Step> mapSteps(const Config &config);
 
-/// Two steps for a scorer: every request live; and a padded one with an incomplete last group. A
-/// few requests have up to 18 blocks, the others 0, 1 or 2.
+/// Two steps for a scorer: every request live, the last group incomplete where their number is odd;
+/// and a padded one. A few requests have up to 18 blocks, the others 0, 1 or 2.
 std::vector<Step> scorerSteps(const Config &config);
 
 /// Steps whose requests have exactly these block counts, the last block incomplete; as many
 /// requests a step as the config has room for.
 std::vector<Step> blockCountSteps(const Config &config, const std::vector<int64_t> &counts);
+/// One live request of `prefix` + `rows` tokens, in prefill with that many query rows.
+Step chunkStep(const Config &config, int64_t rows, int64_t prefix);
+/// Rows without a live request.
+Step blindStep(const Config &config);
 /// One live request of this length; in prefill its last three tokens are query rows.
 Step lengthStep(const Config &config, int64_t tokens);
 

@@ -72,7 +72,7 @@ bool runLists(Job &job, const Config &config, const Step &step, uint32_t workers
 
 void verifyIndexTopkMerge(Job &job) {
   std::vector<Config> configs;
-  if (!cornerConfigs(job, {.heads = true, .topK = true}, configs))
+  if (!cornerConfigs(job, {.step = true, .heads = true, .topK = true}, configs))
     return;
   size_t turn = 0;
   for (const Config &config : configs)

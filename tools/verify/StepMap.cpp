@@ -131,7 +131,7 @@ private:
 
 void verifyStepMap(Job &job) {
   std::vector<Config> configs;
-  if (!cornerConfigs(job, {.blocks = true}, configs))
+  if (!cornerConfigs(job, {.step = true, .blocks = true}, configs))
     return;
   for (const Config &config : configs) {
     size_t turn = 0;

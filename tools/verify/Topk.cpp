@@ -95,7 +95,7 @@ void verifyTopk(Job &job) {
     for (const Sets &sets : groups) {
       Sets few = sets;
       std::erase_if(few, [](const oracle::PinnedScores *set) { return set->scores.size() > 129; });
-      const auto rows = static_cast<size_t>(rowsOf(config.request));
+      const auto rows = static_cast<size_t>(std::max(rowsOf(config.request), config.requests));
       for (size_t launch = 0; launch < 3; ++launch, ++turn)
         if (!TopkChecker(job, config)
                  .run("rows of every length", few, turn * 11, rows + launch % 2, launch > 0,
@@ -107,8 +107,8 @@ void verifyTopk(Job &job) {
   const Config &config = configs.back();
   const uint64_t before = job.report.values;
   for (const Sets &sets : groups) {
-    const auto step =
-        std::min<size_t>(sets.size(), static_cast<size_t>(mostRowsOf(config.request)));
+    const auto most = std::max(mostRowsOf(config.request), config.requests);
+    const auto step = std::min(sets.size(), static_cast<size_t>(most));
     for (size_t first = 0; first < sets.size(); first += step)
       if (!TopkChecker(job, config)
                .run("pinned scores", sets, first, std::min(step, sets.size() - first), false,

@@ -5,7 +5,8 @@
 //
 // Each variant is launched through the runtime (libnvfp4rt and HIP, the emulator's
 // or ROCm's) with requests at both ends of its guard; every byte of the memory it
-// may write, gaps included, is compared with the oracle's.
+// may write, gaps included, is compared with the oracle's: bit for bit where the
+// rule is exact, within the rule's bound where it is not.
 //
 //===------------------------------------------------------------------------===//
 #ifndef NVFP4GEN_TOOLS_VERIFY_VERIFY_H
