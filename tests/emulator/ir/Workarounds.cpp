@@ -149,6 +149,14 @@ bool mayBeNegatedBitcast(const Instruction &instruction) {
          instruction.getType()->isFPOrFPVectorTy();
 }
 
+/// The negation of an element of a vector whose bits are then taken as 16-bit integers becomes a
+/// float modifier of an integer instruction.
+bool mayNegateIntegers(const Instruction &instruction) {
+  return instruction.getOpcode() == Instruction::FNeg &&
+         any_of(instruction.users(),
+                [](const User *user) { return isa<InsertElementInst, BitCastInst>(user); });
+}
+
 /// -0.0 put before the upper half of a register is taken for a zero and becomes a mask.
 bool isNegativeZero(const Value *value) {
   auto *constant = dyn_cast<Constant>(value);
@@ -350,7 +358,8 @@ void avoidKnownMiscompiles(Module &module, FunctionAnalysisManager &analyses,
         hidden.push_back(rounded);
       if (mayBeNegatedBitcast(instruction) || mayBecomeSignByte(instruction) ||
           (config.globalISel && (mayBecomeClamp(instruction) || mayBecomeWideField(instruction) ||
-                                 mayBecomeBitop(instruction) || mayBecomePair(instruction))))
+                                 mayBecomeBitop(instruction) || mayBecomePair(instruction) ||
+                                 mayNegateIntegers(instruction))))
         hidden.push_back(&instruction);
     }
     SmallPtrSet<Instruction *, 16> done;
