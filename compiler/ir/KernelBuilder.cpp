@@ -186,6 +186,14 @@ Val KernelBuilder::bitcast(Val value, Type to, Where where) {
     return wrap(LLVM::BitcastOp::create(at(where), loc(), to, value.get()));
   return wrap(arith::BitcastOp::create(at(where), loc(), to, value.get()));
 }
+Val KernelBuilder::anyext(Val value, Where where) {
+  Type pair = vectorType(2, value.type());
+  Val vector = wrap(LLVM::PoisonOp::create(at(where), loc(), pair));
+  Val low = i32(0, where);
+  vector =
+      wrap(LLVM::InsertElementOp::create(at(where), loc(), vector.get(), value.get(), low.get()));
+  return bitcast(vector, i32Type(), where);
+}
 Val KernelBuilder::sext(Val value, Type to, Where where) {
   return wrap(arith::ExtSIOp::create(at(where), loc(), to, value.get()));
 }

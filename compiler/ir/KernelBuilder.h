@@ -134,6 +134,8 @@ public:
   Val zext(Val value, mlir::Type to, Where where = Where::current());
   Val trunc(Val value, mlir::Type to, Where where = Where::current());
   Val bitcast(Val value, mlir::Type to, Where where = Where::current());
+  /// i16 to i32 with anything in the high half.
+  Val anyext(Val value, Where where = Where::current());
   Val sext(Val value, mlir::Type to, Where where = Where::current());
   /// fp16 to fp32, exact.
   Val fpext(Val value, Where where = Where::current());
@@ -190,6 +192,8 @@ public:
   Val fma(Val a, Val c, Val d, Where where = Where::current());
   Val fabs(Val value, Where where = Where::current());
   Val isNaN(Val value, Where where = Where::current());
+  /// !(a < c): true when an operand is NaN.
+  Val notLess(Val a, Val c, Where where = Where::current());
   Val fneg(Val value, Where where = Where::current());
   Val copysign(Val magnitude, Val sign, Where where = Where::current());
   /// Larger operand; the one that is not NaN if one is.

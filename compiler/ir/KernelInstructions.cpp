@@ -26,6 +26,9 @@ Val KernelBuilder::isNaN(Val value, Where where) {
   return wrap(
       arith::CmpFOp::create(at(where), loc(), arith::CmpFPredicate::UNO, value.get(), value.get()));
 }
+Val KernelBuilder::notLess(Val a, Val c, Where where) {
+  return wrap(arith::CmpFOp::create(at(where), loc(), arith::CmpFPredicate::UGE, a.get(), c.get()));
+}
 Val KernelBuilder::fneg(Val value, Where where) {
   return wrap(arith::NegFOp::create(at(where), loc(), value.get()));
 }

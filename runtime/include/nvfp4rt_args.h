@@ -117,7 +117,8 @@ typedef struct nvfp4rt_step_map_args {
 } nvfp4rt_step_map_args;
 
 /* The index key pool as a scorer reads it. Payload base and strides are multiples of 16, scale
- * base and strides multiples of 8; (page_size - 1) * token_stride + row bytes must be below 2^31.
+ * base and strides multiples of 8; a page's bytes, (page_size - 1) * token_stride + row bytes, must
+ * be below 2^31, and page_stride in [0, 2^32).
  * A sparse block of block_size tokens spans block_size / page_size entries of the table, or is a
  * part of one. Tokens of a page outside the pool (P4) are as if past the causal length; the score
  * of a block is the largest over its other tokens that is not NaN, and NaN when there is none. */

@@ -5,7 +5,7 @@
 namespace nvfp4gen::fragments {
 
 llvm::SmallVector<Val, 4> dequantize32(KernelBuilder &kb, Val payload, Val scales) {
-  Val scalePair = kb.unpackE4M3(scales);
+  Val scalePair = kb.unpackE4M3(kb.anyext(scales));
   llvm::SmallVector<Val, 4> result;
   for (auto [dword, codes] : llvm::enumerate(kb.elements(payload))) {
     // Two dwords a group. The hardware converter's own scale operand applies only a power of two,

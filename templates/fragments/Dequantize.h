@@ -12,7 +12,7 @@
 namespace nvfp4gen::fragments {
 
 /// Four vectors of 8 fp16, exact: dims 8m .. 8m+7 of the lane's 32 in vector m. `payload` is four
-/// dwords, `scales` an i32 with the scale bytes of both groups in its low half.
+/// dwords, `scales` an i16 with the scale bytes of both groups.
 llvm::SmallVector<Val, 4> dequantize32(KernelBuilder &kb, Val payload, Val scales);
 
 } // namespace nvfp4gen::fragments

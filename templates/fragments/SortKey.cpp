@@ -22,6 +22,14 @@ Val sortKey(KernelBuilder &kb, Val score, Val block) {
   return kb.bits64(low, high, kb.f64Type());
 }
 
+Val scoreOf(KernelBuilder &kb, Val key) {
+  llvm::SmallVector<Val> words = kb.elements(kb.bitcast(key, kb.vectorType(2, kb.i32Type())));
+  Val ordered = kb.funnelShiftRight(words[1], words[0], 16);
+  // Without the sign bit it was negative and inverted; 0 becomes a NaN.
+  Val mask = ashr(ordered ^ -1, 31) | int64_t(INT32_MIN);
+  return kb.bitcast(ordered ^ mask, kb.f32Type());
+}
+
 Val blockOf(KernelBuilder &kb, Val key) {
   return (kb.trunc(kb.bitcast(key, kb.i64Type()), kb.i32Type()) & 0xFFFF) - 1;
 }

@@ -20,6 +20,8 @@ Val sortKey(KernelBuilder &kb, Val score, Val block);
 Val aboveKeys(KernelBuilder &kb);
 /// The key of no block.
 Val noKey(KernelBuilder &kb);
+/// The score of a key; NaN of noKey.
+Val scoreOf(KernelBuilder &kb, Val key);
 /// The block id of a key, i32; -1 of noKey.
 Val blockOf(KernelBuilder &kb, Val key);
 

@@ -47,10 +47,12 @@ private:
   Segment::Column column(const Segment &segment, Val index);
   void stageQueries(const Segment &segment);
   llvm::SmallVector<Vals> readQueries();
-  Vals pageIds(const Segment &segment, Val block);
-  Val inPool(Val id);
+  Vals pageIds(const Segment &segment, Val block, Val last);
   Vals loadTile(unsigned tile, llvm::ArrayRef<Val> resources);
-  Vals resources(llvm::ArrayRef<Val> ids, Val block, Val live);
+  struct Source {
+    Vals resources, factors;
+  };
+  Source source(llvm::ArrayRef<Val> ids, Val block);
   Val startOfSum(llvm::ArrayRef<Val> limits, unsigned tile, unsigned column);
   Vals scoreBlock(const llvm::SmallVector<Vals> &queries, llvm::ArrayRef<Val> limits,
                   llvm::ArrayRef<Val> ids, llvm::ArrayRef<RawTile> keys, llvm::ArrayRef<Val> next);
@@ -70,38 +72,46 @@ private:
   Val payloadLane, scaleLane;
 };
 
-Vals Scorer::pageIds(const Segment &segment, Val block) {
+/// Page ids of `block`; -1 for a block from `last` on.
+Vals Scorer::pageIds(const Segment &segment, Val block, Val last) {
   Val perRequest = kb.sext(segment.request, kb.i64Type()) * kb.arg("table_stride");
-  Val entry = params.pageSize > params.blockSize
-                  ? lshr(block, int64_t(llvm::Log2_64(params.pageSize / params.blockSize)))
-                  : block * int64_t(parts);
+  // In bytes, so that the load takes the offset as it is.
+  auto entryOffset = [&](Val block) {
+    if (params.pageSize <= params.blockSize)
+      return block * int64_t(4 * parts);
+    return lshr(block, int64_t(llvm::Log2_64(params.pageSize / params.blockSize))) << 2;
+  };
+  Val entry = smin(entryOffset(block), entryOffset(last - 1));
   Val address =
-      kb.offset(kb.offset(kb.arg("block_table"), perRequest), kb.zext(entry, kb.i64Type()) << 2);
-  if (parts == 1)
-    return {kb.loadConstant(kb.i32Type(), address, 4)};
-  return kb.elements(kb.loadConstant(kb.vectorType(parts, kb.i32Type()), address, 4));
+      kb.offset(kb.offset(kb.arg("block_table"), perRequest), kb.zext(entry, kb.i64Type()));
+  Vals ids = parts == 1
+                 ? Vals{kb.loadConstant(kb.i32Type(), address, 4)}
+                 : kb.elements(kb.loadConstant(kb.vectorType(parts, kb.i32Type()), address, 4));
+  for (Val &id : ids)
+    id = kb.select(slt(block, last), id, kb.i32(-1));
+  return ids;
 }
 
-/// P4.
-Val Scorer::inPool(Val id) { return ult(id, pages); }
-
-/// Payload and scale resources of each part of a block: empty unless the page exists and the block
-/// is `live`.
-Vals Scorer::resources(llvm::ArrayRef<Val> ids, Val block, Val live) {
-  Vals result;
+/// A block as it is loaded: payload and scale resources of each part, empty when its page is not in
+/// the pool (P4), and what scores of the part are multiplied by, NaN then.
+Scorer::Source Scorer::source(llvm::ArrayRef<Val> ids, Val block) {
+  Source result;
   for (Val id : ids) {
-    Val use = kb.select(live, inPool(id), kb.i1(false));
-    // Used only for ids in the pool, which are not negative.
+    Val inPool = ult(id, pages);
+    result.factors.push_back(
+        kb.select(inPool, kb.arg("score_scale"), kb.f32(std::numeric_limits<double>::quiet_NaN())));
+    // Only of ids in the pool, which are not negative.
     Val page = kb.zext(id, kb.i64Type());
     for (const char *plane : {"index_payload", "index_scale"}) {
       std::string name = plane;
-      Val bytes = page * kb.arg(name + ".page_stride");
+      Val stride = kb.zext(kb.trunc(kb.arg(name + ".page_stride"), kb.i32Type()), kb.i64Type());
+      Val bytes = page * stride;
       if (params.pageSize > params.blockSize) {
         Val token = (block & (params.pageSize / params.blockSize - 1)) * params.blockSize;
         bytes = bytes + kb.zext(token, kb.i64Type()) * kb.arg(name + ".token_stride");
       }
-      Val size = kb.select(use, name == "index_payload" ? payloadBytes : scaleBytes, kb.i32(0));
-      result.push_back(kb.bufferResource(kb.offset(kb.arg(name + ".base"), bytes), size));
+      Val size = kb.select(inPool, name == "index_payload" ? payloadBytes : scaleBytes, kb.i32(0));
+      result.resources.push_back(kb.bufferResource(kb.offset(kb.arg(name + ".base"), bytes), size));
     }
   }
   return result;
@@ -117,7 +127,7 @@ Vals Scorer::loadTile(unsigned tile, llvm::ArrayRef<Val> resources) {
                               tileOffset("index_payload"));
   Val scales =
       kb.bufferLoad(kb.i16Type(), resources[2 * part + 1], scaleLane, tileOffset("index_scale"));
-  return {payload, kb.zext(scales, kb.i32Type())};
+  return {payload, scales};
 }
 
 Segment::Column Scorer::column(const Segment &segment, Val index) {
@@ -226,9 +236,8 @@ Val Scorer::startOfSum(llvm::ArrayRef<Val> limits, unsigned tile, unsigned colum
 /// `limits`, one a part and column tile, are what the token's place in its part must be below;
 /// none when every column sees every token.
 Vals Scorer::scoreBlock(const llvm::SmallVector<Vals> &queries, llvm::ArrayRef<Val> limits,
-                        llvm::ArrayRef<Val> ids, llvm::ArrayRef<RawTile> keys,
+                        llvm::ArrayRef<Val> factors, llvm::ArrayRef<RawTile> keys,
                         llvm::ArrayRef<Val> next) {
-  Val none = kb.f32(std::numeric_limits<double>::quiet_NaN());
   Vals maxima(params.tiles()), ofPart(params.tiles()), loaded, previous;
   auto join = [&](Val &into, Val score) { into = into.get() ? kb.fmax(into, score) : score; };
   auto takeSums = [&](unsigned tile, const Vals &sums) {
@@ -237,8 +246,9 @@ Vals Scorer::scoreBlock(const llvm::SmallVector<Vals> &queries, llvm::ArrayRef<V
         join(ofPart[c], score);
       if ((tile + 1) % tilesPerPart() != 0)
         continue;
-      // P4: what came of a page that does not exist is no score.
-      join(maxima[c], kb.select(inPool(ids[tile / tilesPerPart()]), ofPart[c], none));
+      // The added +0 makes -0 and +0 one score. Rounding is monotone: scaled before the maximum or
+      // after it, the score is the same.
+      join(maxima[c], kb.fma(ofPart[c], factors[tile / tilesPerPart()], kb.f32(0)));
       ofPart[c] = Val();
     }
   };
@@ -303,20 +313,18 @@ void Scorer::runSegment(Val segmentIndex, Val first, Val last, llvm::ArrayRef<Va
 
   const int64_t step = kScorerWaves;
   Val start = first + wave;
-  auto clampedIds = [&](Val block) { return pageIds(segment, smin(block, last - 1)); };
-  Vals ids = clampedIds(start);
-  Vals firstResources = resources(ids, start, slt(start, last));
-  Vals init = ids;
-  init.append(clampedIds(start + step));
+  Source firstSource = source(pageIds(segment, start, last), start);
+  Vals init = firstSource.factors;
+  init.append(pageIds(segment, start + step, last));
   for (unsigned tile = 0; tile < tokenTiles; ++tile)
-    init.append(loadTile(tile, firstResources));
+    init.append(loadTile(tile, firstSource.resources));
   Vals consumed = consumer.begin(segment);
   init.append(consumed);
 
   // Blocks that every row sees whole come first and need no mask.
   auto walk = [&](Val from, Val to, bool masked, llvm::ArrayRef<Val> init) {
     return kb.loop(from, to, step, init, [&](Val block, llvm::ArrayRef<Val> carried) {
-      llvm::ArrayRef<Val> ids = carried.take_front(parts);
+      llvm::ArrayRef<Val> factors = carried.take_front(parts);
       llvm::ArrayRef<Val> nextIds = carried.slice(parts, parts);
       llvm::ArrayRef<Val> raw = carried.slice(2 * parts, 2 * tokenTiles);
       llvm::ArrayRef<Val> kept = carried.drop_front(2 * (parts + tokenTiles));
@@ -325,8 +333,8 @@ void Scorer::runSegment(Val segmentIndex, Val first, Val last, llvm::ArrayRef<Va
         keys.push_back({raw[2 * tile], raw[2 * tile + 1]});
 
       Val nextBlock = block + step;
-      Vals next = resources(nextIds, nextBlock, slt(nextBlock, last));
-      Vals following = clampedIds(nextBlock + step);
+      Source next = source(nextIds, nextBlock);
+      Vals following = pageIds(segment, nextBlock + step, last);
 
       Vals limits;
       if (masked)
@@ -334,13 +342,9 @@ void Scorer::runSegment(Val segmentIndex, Val first, Val last, llvm::ArrayRef<Va
           for (Val length : causal)
             limits.push_back(length - block * params.blockSize -
                              int64_t(part) * (params.blockSize / parts));
-      Vals scored = scoreBlock(queries, limits, ids, keys, next);
-      Vals maxima(scored.begin(), scored.begin() + params.tiles());
-      Vals scores;
-      for (Val maximum : reduce(maxima))
-        // The added +0 makes -0 and +0 one score.
-        scores.push_back(kb.fma(maximum, kb.arg("score_scale"), kb.f32(0)));
-      Vals result(nextIds);
+      Vals scored = scoreBlock(queries, limits, factors, keys, next.resources);
+      Vals scores = reduce(Vals(scored.begin(), scored.begin() + params.tiles()));
+      Vals result = next.factors;
       result.append(following);
       result.append(scored.begin() + params.tiles(), scored.end());
       result.append(consumer.consume(segment, block, scores, kept));

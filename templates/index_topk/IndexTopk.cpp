@@ -12,6 +12,8 @@
 
 #include "llvm/Support/MathExtras.h"
 
+#include <limits>
+
 namespace nvfp4gen {
 
 namespace {
@@ -28,8 +30,12 @@ public:
         shared(kb.shared(kScorerWaves * length * 8 * paddedColumns())) {}
 
   KernelBuilder::Vals begin(const Segment &segment) override {
+    // Scores below which nothing enters the lists, then the lists. No key enters the list of a
+    // column that does not exist.
     KernelBuilder::Vals lists;
-    // No key enters the list of a column that does not exist.
+    for (const Segment::Column &column : segment.columns)
+      lists.push_back(kb.select(column.exists, kb.f32(std::numeric_limits<double>::quiet_NaN()),
+                                kb.f32(std::numeric_limits<double>::infinity())));
     for (const Segment::Column &column : segment.columns)
       lists.append(entries,
                    kb.select(column.exists, fragments::noKey(kb), fragments::aboveKeys(kb)));
@@ -42,41 +48,28 @@ public:
 
   KernelBuilder::Vals consume(const Segment &segment, Val block, llvm::ArrayRef<Val> scores,
                               llvm::ArrayRef<Val> carried) override {
+    // Not forced and valid for every column, and below the last entry of every list: nothing to do.
     Val plain = ult(block - kb.arg("init_blocks"), plainBlocks);
-    KernelBuilder::Vals keys = kb.ifElse(
-        plain,
+    Val enters = kb.i1(false);
+    for (auto [set, score] : llvm::enumerate(scores))
+      enters = enters | ne(kb.ballot(kb.notLess(score, carried[set])), 0);
+    return kb.ifElse(
+        plain & (enters ^ kb.i1(true)), [&] { return KernelBuilder::Vals(carried); },
         [&] {
-          KernelBuilder::Vals keys;
-          for (Val score : scores)
-            keys.push_back(fragments::sortKey(kb, score, block));
-          return keys;
-        },
-        [&] {
-          KernelBuilder::Vals keys;
-          for (auto [column, score] : llvm::zip_equal(segment.columns, scores)) {
-            Val forced = fragments::forcedScore(kb, score, block, column.validBlocks,
-                                                kb.arg("init_blocks"), kb.arg("local_blocks"));
-            keys.push_back(kb.select(slt(block, column.validBlocks),
-                                     fragments::sortKey(kb, forced, block), fragments::noKey(kb)));
+          KernelBuilder::Vals keys = keysOf(segment, block, scores, plain), result(keys.size());
+          for (auto [set, key] : llvm::enumerate(keys)) {
+            Keys list = insert(segment, Keys(listOf(carried, set)), key);
+            result[set] = fragments::scoreOf(kb, list.back());
+            result.append(list);
           }
-          return keys;
+          return result;
         });
-    KernelBuilder::Vals result;
-    for (auto [set, key] : llvm::enumerate(keys)) {
-      Keys list(carried.slice(set * entries, entries));
-      Val above = kb.ballot(flt(list[(topK - 1) % entries], key));
-      if (params.owners() > 1)
-        above = above & lanesOfOwner((topK - 1) / entries);
-      result.append(kb.ifElse(
-          ne(above, 0), [&] { return insert(segment, list, key); }, [&] { return list; }));
-    }
-    return result;
   }
 
   void beforeBarrier(const Segment &segment, llvm::ArrayRef<Val> carried) override {
     for (auto [set, column] : llvm::enumerate(segment.columns))
       for (unsigned pair = 0; pair < entries / 2; ++pair) {
-        const Val *keys = &carried[set * entries + 2 * pair];
+        llvm::ArrayRef<Val> keys = listOf(carried, set).slice(2 * pair, 2);
         Val place = segment.owner * int64_t(entries / 2) + int64_t(pair);
         kb.store(kb.pack({keys[0], keys[1]}), sharedAt(segment.wave, place, column.column), 16);
       }
@@ -99,12 +92,30 @@ private:
   }
   unsigned paddedColumns() const { return params.tiles() * 16; }
 
-  /// Bit l: lane l is owner `owner` of its columns.
-  int64_t lanesOfOwner(unsigned owner) const {
-    uint64_t lanes = 0;
-    for (unsigned group = owner; group < 4; group += params.owners())
-      lanes |= uint64_t(0xFFFF) << (16 * group);
-    return int64_t(lanes);
+  llvm::ArrayRef<Val> listOf(llvm::ArrayRef<Val> carried, unsigned set) const {
+    return carried.slice(params.sets() + set * entries, entries);
+  }
+
+  KernelBuilder::Vals keysOf(const Segment &segment, Val block, llvm::ArrayRef<Val> scores,
+                             Val plain) {
+    return kb.ifElse(
+        plain,
+        [&] {
+          KernelBuilder::Vals keys;
+          for (Val score : scores)
+            keys.push_back(fragments::sortKey(kb, score, block));
+          return keys;
+        },
+        [&] {
+          KernelBuilder::Vals keys;
+          for (auto [column, score] : llvm::zip_equal(segment.columns, scores)) {
+            Val forced = fragments::forcedScore(kb, score, block, column.validBlocks,
+                                                kb.arg("init_blocks"), kb.arg("local_blocks"));
+            keys.push_back(kb.select(slt(block, column.validBlocks),
+                                     fragments::sortKey(kb, forced, block), fragments::noKey(kb)));
+          }
+          return keys;
+        });
   }
 
   Keys insert(const Segment &segment, const Keys &list, Val key) {
