@@ -178,6 +178,7 @@ Result<void> Device::launch(const Variant &variant, const void *args, size_t arg
         NVFP4RT_ERROR_INVALID_ARGUMENT,
         fmt::format("launch of {}: expected workgroups, found none", variant.name));
   std::vector<BufferTraffic> named;
+  named.reserve(buffers.size());
   for (const auto &[address, buffer] : buffers)
     named.push_back({buffer.name, address, buffer.size, 0, 0});
   auto measured = bench::measure(dispatch, memory, std::move(named), [&](uint64_t done) {

@@ -26,8 +26,8 @@ template <typename T> tl::unexpected<Error> errorOf(Result<T> &result) {
 double pageInstructions(const IndexConfig &config, uint64_t columns) {
   const auto codes = static_cast<double>(config.blockSize * config.indexHeadDim);
   const double converts = codes / 128, multiplies = codes / 128, loop = 2;
-  const auto tiles = static_cast<double>((columns + 15) / 16);
-  return converts + multiplies + tiles * codes / (16 * 32) + loop;
+  const uint64_t tiles = (columns + 15) / 16;
+  return converts + multiplies + static_cast<double>(tiles) * codes / (16 * 32) + loop;
 }
 
 /// A launch of a page scorer without its outputs.

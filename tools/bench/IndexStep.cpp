@@ -201,7 +201,7 @@ Result<IndexInputs> IndexInputs::create(Device &device, const Shape &shape,
 
   // Pages of a request are scattered over the pool; entries past its end are no pages.
   std::fill_n(table, shape.requests() * longest, -1);
-  const std::vector<int32_t> shuffled = permutation(inputs.pages);
+  const std::vector<int32_t> shuffled = permutation(inputs.pages, 1);
   size_t next = 0;
   for (size_t r = 0; r < lens.size(); ++r)
     for (int64_t page = 0; page < ceilDiv(lens[r], config.pageSize); ++page)

@@ -19,9 +19,10 @@ constexpr uint64_t kPiece = 1 << 20;
 constexpr uint64_t kStep = 4;
 
 /// `make` turns 64 random bits into an element.
-template <typename Element, typename Make> void fill(const Buffer &buffer, Make make) {
+template <typename Element, typename Make>
+void fill(const Buffer &buffer, uint64_t seed, Make make) {
   static_assert(kStep % sizeof(Element) == 0);
-  std::mt19937_64 random(1);
+  std::mt19937_64 random(seed);
   std::vector<Element> tile(2 * kPiece / sizeof(Element));
   for (Element &element : tile)
     element = make(random());
@@ -35,17 +36,17 @@ template <typename Element, typename Make> void fill(const Buffer &buffer, Make 
 } // namespace
 
 void fillCodes(const Buffer &buffer) {
-  fill<uint32_t>(buffer, [](uint64_t bits) { return static_cast<uint32_t>(bits); });
+  fill<uint32_t>(buffer, 1, [](uint64_t bits) { return static_cast<uint32_t>(bits); });
 }
 
 void fillScales(const Buffer &buffer) {
-  fill<uint8_t>(buffer, [](uint64_t bits) { return static_cast<uint8_t>(1 + bits % 0x7e); });
+  fill<uint8_t>(buffer, 2, [](uint64_t bits) { return static_cast<uint8_t>(1 + bits % 0x7e); });
 }
 
 void fillValues(const Buffer &buffer, int64_t dtype) {
   const bool bf16 = nvfp4rt::valueText(nvfp4rt::Field::dtype, dtype) == "bf16";
   const unsigned mantissa = bf16 ? 7 : 10, bias = bf16 ? 127 : 15;
-  fill<uint16_t>(buffer, [=](uint64_t bits) {
+  fill<uint16_t>(buffer, 3, [=](uint64_t bits) {
     const uint64_t sign = bits >> 63, exponent = bias - 7 + (bits >> 32) % 8;
     return static_cast<uint16_t>(sign << 15 | exponent << mantissa |
                                  (bits & ((1u << mantissa) - 1)));
@@ -53,13 +54,13 @@ void fillValues(const Buffer &buffer, int64_t dtype) {
 }
 
 void fillScores(const Buffer &buffer) {
-  fill<float>(buffer, [](uint64_t bits) { return static_cast<float>(bits >> 40) * 0x1p-24f; });
+  fill<float>(buffer, 4, [](uint64_t bits) { return static_cast<float>(bits >> 40) * 0x1p-24f; });
 }
 
-std::vector<int32_t> permutation(int64_t n) {
+std::vector<int32_t> permutation(int64_t n, uint64_t seed) {
   std::vector<int32_t> result(static_cast<size_t>(n));
   std::iota(result.begin(), result.end(), 0);
-  std::shuffle(result.begin(), result.end(), std::mt19937_64(2));
+  std::shuffle(result.begin(), result.end(), std::mt19937_64(seed));
   return result;
 }
 

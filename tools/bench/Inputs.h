@@ -1,6 +1,6 @@
 //===- Inputs.h - random device memory, cheaply -------------------------------===//
 //
-// Owns: what benched kernels read. The same on every run. Large pools are copies of a
+// Owns: what benched kernels read, the same on every run. Large pools are copies of a
 // random tile from changing offsets, so no two pages are alike, and filling them costs
 // little beside emulating a kernel on them.
 //
@@ -25,7 +25,7 @@ void fillValues(const Buffer &buffer, int64_t dtype);
 void fillScores(const Buffer &buffer);
 
 /// 0 to n - 1, shuffled.
-std::vector<int32_t> permutation(int64_t n);
+std::vector<int32_t> permutation(int64_t n, uint64_t seed);
 
 } // namespace bench
 

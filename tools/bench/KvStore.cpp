@@ -80,7 +80,7 @@ public:
 
 private:
   Device &device;
-  const Config &config;
+  Config config;
   const Shape &shape;
   std::vector<Buffer> buffers;
   Error error; ///< the first; its message is empty until there is one
@@ -119,7 +119,7 @@ private:
     demand.floorRead += slots.size();
     if (slots.size() == 0)
       return nullptr;
-    const std::vector<int32_t> pages = permutation(args.pages);
+    const std::vector<int32_t> pages = permutation(args.pages, 1);
     const auto perPage = static_cast<size_t>(shape.isPrefill() ? config.pageSize : 1);
     for (size_t row = 0; row < rows; ++row) {
       const size_t token =

@@ -159,7 +159,7 @@ TEST_F(IndexStep, InputsAreValidAndTheirPagesDistinct) {
     ASSERT_GE(std::fabs(value), 0x1p-7f);
     ASSERT_LT(std::fabs(value), 2.0f);
   }
-  std::vector<int32_t> order = bench::permutation(1000);
+  std::vector<int32_t> order = bench::permutation(1000, 1);
   EXPECT_FALSE(std::is_sorted(order.begin(), order.end()));
   std::sort(order.begin(), order.end());
   for (int32_t i = 0; i < 1000; ++i)
