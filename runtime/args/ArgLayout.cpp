@@ -72,6 +72,67 @@ constexpr ArgField kKvStoreLayout[] = {
     NVFP4_ARG(nvfp4rt_kv_store_args, reserved),
 };
 
+constexpr ArgField kStepMapLayout[] = {
+    NVFP4_ARG(nvfp4rt_step_map_args, seq_lens),      NVFP4_ARG(nvfp4rt_step_map_args, cu_seqlens_q),
+    NVFP4_ARG(nvfp4rt_step_map_args, live_requests), NVFP4_ARG(nvfp4rt_step_map_args, step_rows),
+    NVFP4_ARG(nvfp4rt_step_map_args, segments),      NVFP4_ARG(nvfp4rt_step_map_args, work),
+    NVFP4_ARG(nvfp4rt_step_map_args, rows),          NVFP4_ARG(nvfp4rt_step_map_args, requests),
+    NVFP4_ARG(nvfp4rt_step_map_args, workers),       NVFP4_ARG(nvfp4rt_step_map_args, reserved),
+};
+
+// What index_score and index_topk begin with.
+#define NVFP4_ARG_SCORER(Struct)                                                                   \
+  NVFP4_ARG_ROWS(Struct, index_q), NVFP4_ARG_PLANE(Struct, index_payload),                         \
+      NVFP4_ARG_PLANE(Struct, index_scale), NVFP4_ARG(Struct, block_table),                        \
+      NVFP4_ARG(Struct, table_stride), NVFP4_ARG(Struct, step_rows), NVFP4_ARG(Struct, segments),  \
+      NVFP4_ARG(Struct, work)
+
+constexpr ArgField kIndexScoreLayout[] = {
+    NVFP4_ARG_SCORER(nvfp4rt_index_score_args),
+    NVFP4_ARG(nvfp4rt_index_score_args, scores),
+    NVFP4_ARG(nvfp4rt_index_score_args, score_head_stride),
+    NVFP4_ARG(nvfp4rt_index_score_args, score_row_stride),
+    NVFP4_ARG(nvfp4rt_index_score_args, index_pages),
+    NVFP4_ARG(nvfp4rt_index_score_args, score_scale),
+    NVFP4_ARG(nvfp4rt_index_score_args, workers),
+};
+
+constexpr ArgField kTopkLayout[] = {
+    NVFP4_ARG(nvfp4rt_topk_args, scores),
+    NVFP4_ARG(nvfp4rt_topk_args, score_head_stride),
+    NVFP4_ARG(nvfp4rt_topk_args, score_row_stride),
+    NVFP4_ARG(nvfp4rt_topk_args, step_rows),
+    NVFP4_ARG(nvfp4rt_topk_args, ids),
+    NVFP4_ARG(nvfp4rt_topk_args, ids_row_stride),
+    NVFP4_ARG(nvfp4rt_topk_args, ids_head_stride),
+    NVFP4_ARG(nvfp4rt_topk_args, rows),
+    NVFP4_ARG(nvfp4rt_topk_args, init_blocks),
+    NVFP4_ARG(nvfp4rt_topk_args, local_blocks),
+    NVFP4_ARG(nvfp4rt_topk_args, reserved),
+};
+
+constexpr ArgField kIndexTopkLayout[] = {
+    NVFP4_ARG_SCORER(nvfp4rt_index_topk_args),
+    NVFP4_ARG(nvfp4rt_index_topk_args, partial),
+    NVFP4_ARG(nvfp4rt_index_topk_args, index_pages),
+    NVFP4_ARG(nvfp4rt_index_topk_args, score_scale),
+    NVFP4_ARG(nvfp4rt_index_topk_args, workers),
+    NVFP4_ARG(nvfp4rt_index_topk_args, init_blocks),
+    NVFP4_ARG(nvfp4rt_index_topk_args, local_blocks),
+};
+
+constexpr ArgField kIndexTopkMergeLayout[] = {
+    NVFP4_ARG(nvfp4rt_index_topk_merge_args, partial),
+    NVFP4_ARG(nvfp4rt_index_topk_merge_args, step_rows),
+    NVFP4_ARG(nvfp4rt_index_topk_merge_args, segments),
+    NVFP4_ARG(nvfp4rt_index_topk_merge_args, ids),
+    NVFP4_ARG(nvfp4rt_index_topk_merge_args, ids_row_stride),
+    NVFP4_ARG(nvfp4rt_index_topk_merge_args, ids_head_stride),
+    NVFP4_ARG(nvfp4rt_index_topk_merge_args, rows),
+    NVFP4_ARG(nvfp4rt_index_topk_merge_args, reserved),
+};
+
+#undef NVFP4_ARG_SCORER
 #undef NVFP4_ARG_PLANE
 #undef NVFP4_ARG_ROWS
 #undef NVFP4_ARG

@@ -43,11 +43,15 @@ void emit(KernelBuilder &kb, const Params &params) {
                       kb.offset(kb.arg("step_rows"), kb.zext(place.row, kb.i64Type()) << 4), 16));
   Val segment = row[2];
   // A padded row has no segment and so no list.
-  KernelBuilder::Vals record = kb.elements(kb.loadConstant(
-      kb.vectorType(8, kb.i32Type()),
-      kb.offset(kb.arg("segments"), kb.zext(smax(segment, 0), kb.i64Type()) << 5), 4));
-  Val firstWorker = record[6];
-  Val lists = kb.select(slt(segment, 0), kb.i32(0), record[7]);
+  KernelBuilder::Vals workers = kb.ifElse(
+      sle(kb.i32(0), segment),
+      [&]() -> KernelBuilder::Vals {
+        Val record = kb.offset(kb.arg("segments"), kb.zext(segment, kb.i64Type()) << 5);
+        return kb.elements(
+            kb.loadConstant(kb.vectorType(2, kb.i32Type()), kb.offset(record, 24), 4));
+      },
+      [&]() -> KernelBuilder::Vals { return {kb.i32(0), kb.i32(0)}; });
+  Val firstWorker = workers[0], lists = workers[1];
   Val column = kb.zext(row[3] * params.heads + place.head, kb.i64Type());
 
   Keys empty(llvm::PowerOf2Ceil(params.topK), fragments::noKey(kb));
