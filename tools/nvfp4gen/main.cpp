@@ -102,7 +102,7 @@ int parseAndRun(int argc, char **argv) {
   benchCommand
       ->add_option("--sample", bench.sample,
                    "Of prefill shapes run one row in N, from the middle of the chunk; the table "
-                   "says so (default: all)")
+                   "says so. Fewer pages a workgroup then share its fixed cost (default: all)")
       ->check(CLI::Range(int64_t{1}, int64_t{1024}));
   benchCommand->add_flag("--json", bench.json, "Print the report as JSON");
   benchCommand->footer(benchDefinitions());

@@ -8,8 +8,6 @@
 #include "tests/tools/bench/BundleFixture.h"
 #include "tools/bench/FamilyBenches.h"
 
-#include <algorithm>
-
 namespace nvfp4gen {
 namespace {
 
@@ -17,17 +15,9 @@ using bench::Outcome;
 using bench::Shape;
 using test::BundleFile;
 
-bool hasIndexFamilies() {
-  const auto all = families();
-  return std::any_of(all.begin(), all.end(),
-                     [](const Family *family) { return family->name == "index_topk"; });
-}
-
 class BenchIndexFamilies : public testing::Test {
 protected:
   void SetUp() override {
-    if (!hasIndexFamilies())
-      GTEST_SKIP() << "templates/Families.def has no index families";
     const BundleFile file(test::specOf("tiny"),
                           {"step_map", "index_score", "topk", "index_topk", "index_topk_merge"});
     auto opened = nvfp4rt::Bundle::openFile(file.path());
