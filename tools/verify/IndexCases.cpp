@@ -61,7 +61,7 @@ std::vector<Case> cornerCases(const Config &config, size_t turn) {
   const uint32_t some[] = {7, 40, 3, 64};
   auto workers = [&](size_t by) { return some[(turn + by) % std::size(some)]; };
   std::vector<Case> cases = {
-      makeCase(steps[0], Values::Exact, layout(0), {workers(0)}),
+      makeCase(steps[0], Values::Exact, layout(0), {workers(0), workers(1)}),
       makeCase(steps[1], Values::Random, layout(1), {workers(1), workers(2)}),
       makeCase(steps[turn % 2], Values::Ascending, layout(2), {workers(3)}),
   };
@@ -70,7 +70,7 @@ std::vector<Case> cornerCases(const Config &config, size_t turn) {
 }
 
 std::vector<Case> kernelCases(const Config &config) {
-  std::vector<Case> cases = {makeCase(blindStep(config), Values::Exact, Layout::Dense, {7})};
+  std::vector<Case> cases = {makeCase(blindStep(config), Values::Exact, Layout::Dense, {7, 1})};
   for (const Step &step : blockCountSteps(config, {1, 2, 15, 16, 17}))
     for (Values values : {Values::OneHot, Values::Zero, Values::Special})
       cases.push_back(makeCase(step, values, Layout::Dense, {1, 64}));
@@ -79,12 +79,12 @@ std::vector<Case> kernelCases(const Config &config) {
     cases.back().options.impossiblePages = true;
   }
   for (const Step &step : blockCountSteps(config, {8192})) {
-    cases.push_back(makeCase(step, Values::Exact, Layout::Dense, {256}));
+    cases.push_back(makeCase(step, Values::Exact, Layout::Dense, {256, 256}));
     cases.back().options.sharedPages = kSharedPages;
   }
   if (config.prefill()) { // a chunk of two segments, each far from its first block
     cases.push_back(makeCase(chunkStep(config, NVFP4RT_PREFILL_SEGMENT_ROWS + 6, 100'000),
-                             Values::Exact, Layout::Dense, {64}));
+                             Values::Exact, Layout::Dense, {64, 7}));
     cases.back().options.sharedPages = kSharedPages;
   }
   return cases;

@@ -211,7 +211,7 @@ Data::Placed Data::place(Arena &arena, const StepMap &partition) const {
                                       plan.sizes[i], {plan.leads[i], 0}, windows[i]));
   placed.table = arena.input("block_table", table, {gapped ? 4u : 64u, 0});
   placed.rows = arena.input("step_rows", partition.rows);
-  placed.segments = arena.input("segments", partition.segments);
+  placed.segments = arena.input("segments", partition.allSegments);
   placed.work = arena.input("work", partition.work);
   return placed;
 }

@@ -270,7 +270,7 @@ bool runMerge(Job &job, const Launchee &launchee, const std::string &where, cons
   Arena arena(job, where);
   const Arena::Buffer partial = arena.input("partial", lists);
   const Arena::Buffer rows = arena.input("step_rows", map.rows);
-  const Arena::Buffer segments = arena.input("segments", map.segments);
+  const Arena::Buffer segments = arena.input("segments", map.allSegments);
   IdsOutput ids(job, config, arena, mergedIds(config, map, lists), layout);
   nvfp4rt_index_topk_merge_args args{};
   args.partial = arena.device<const uint64_t>(partial);

@@ -11,6 +11,16 @@
 
 namespace verify::index {
 
+namespace {
+
+/// What nobody writes in a step: seq_len of a padded request, entries past the last segment.
+constexpr int32_t kStaleLen = 777'777;
+constexpr int64_t kMillion = 1'048'576;
+/// Requests with tokens in a scorer's step of many: what an emulator can run in a moment.
+constexpr int64_t kBusyRequests = 16;
+
+} // namespace
+
 int64_t segmentCapacity(const Config &config, const Step &step) {
   const auto requests = static_cast<int64_t>(step.seqLens.size());
   return config.prefill() ? step.rows / NVFP4RT_PREFILL_SEGMENT_ROWS + requests : requests;
@@ -40,15 +50,16 @@ StepMap mapOf(const Config &config, const Step &step, uint32_t workers) {
   args.step_rows = map.rows.data();
   args.segments = map.segments.data();
   args.work = map.work.data();
-  map.segments.resize(oracle::stepMap(config.stepMapShape(), args));
+  const uint32_t count = oracle::stepMap(config.stepMapShape(), args);
+  map.allSegments = map.segments;
+  map.segments.resize(count);
+  for (size_t s = count; s < map.allSegments.size(); ++s)
+    map.allSegments[s] = {kStaleLen,  -kStaleLen, kStaleLen, kStaleLen,
+                          -kStaleLen, kStaleLen,  kStaleLen, kStaleLen};
   return map;
 }
 
 namespace {
-
-/// seq_len of a padded request: whatever the last step left there.
-constexpr int32_t kStaleLen = 777'777;
-constexpr int64_t kMillion = 1'048'576;
 
 /// Query rows and earlier tokens of a request. Dense steps take the sum for the whole length.
 struct Lengths {
@@ -164,35 +175,44 @@ std::vector<Step> mapSteps(const Config &config) {
   return config.prefill() ? prefillMapSteps(config) : denseMapSteps(config);
 }
 
+namespace {
+
+/// Of many requests only some have tokens, the last one among them.
+bool isBusy(int64_t request, int64_t requests) {
+  const int64_t apart = std::max<int64_t>(requests / kBusyRequests, 1);
+  return (requests - 1 - request) % apart == 0;
+}
+
+} // namespace
+
 std::vector<Step> scorerSteps(const Config &config) {
   const int64_t n = config.requests, q = config.queryLen, b = config.shape.blockSize;
   const int64_t live = (2 * n + 2) / 3;
-  if (config.prefill()) {
-    auto lengths = [](std::vector<Lengths> first, LengthsOf rest) -> LengthsOf {
-      return [first = std::move(first), rest = std::move(rest)](int64_t r) {
-        return static_cast<size_t>(r) < first.size() ? first[static_cast<size_t>(r)] : rest(r);
-      };
+  // The first requests as given, then the busy ones of `count` in turn.
+  auto lengths = [](int64_t count, std::vector<Lengths> first, LengthsOf rest) -> LengthsOf {
+    return [count, first = std::move(first), rest = std::move(rest)](int64_t r) {
+      return r < static_cast<int64_t>(first.size()) ? first[static_cast<size_t>(r)]
+             : isBusy(r, count)                     ? rest(r)
+                                                    : Lengths{};
     };
+  };
+  if (config.prefill()) {
     const LengthsOf few = cycle({1, 2, 0, 3, 1}, {0, 3, b - 1, b, 7, 1});
     std::vector<Step> steps = {
         makeStep(config, "ragged prefill", n,
-                 lengths({{70, 2 * b - 5}, {3, 0}, {0, 9}, {1, 17 * b}, {65, 0}}, few)),
+                 lengths(n, {{70, 2 * b - 5}, {3, 0}, {0, 9}, {1, 17 * b}, {65, 0}}, few)),
         makeStep(config, "padded prefill", live,
-                 lengths({{66, b - 2}, {2, 16 * b - 1}, {64, 1}}, few)),
+                 lengths(live, {{66, b - 2}, {2, 16 * b - 1}, {64, 1}}, few)),
     };
     steps[1].rows += 3;
     return steps;
   }
-  auto lengths = [&](std::vector<int64_t> first) -> LengthsOf {
-    return [first = std::move(first), q, b](int64_t r) {
-      const int64_t rest[] = {1, b, q, 5, b + 1, 0, b / 2, q - 1, b - 1, b + q - 1};
-      const auto i = static_cast<size_t>(r);
-      return Lengths{0, i < first.size() ? first[i] : rest[i % std::size(rest)]};
-    };
-  };
+  const LengthsOf few = cycle({0}, {1, b, q, 5, b + 1, 0, b / 2, q - 1, b - 1, b + q - 1});
   std::vector<Step> steps = {
-      makeStep(config, "all live", n, lengths({17 * b + 3, b, 2 * b - 1, q, 3 * b})),
-      makeStep(config, "padded", live, lengths({3 * b - 5, 16 * b + q, 2 * b})),
+      makeStep(config, "all live", n,
+               lengths(n, {{0, 17 * b + 3}, {0, b}, {0, 2 * b - 1}, {0, q}, {0, 3 * b}}, few)),
+      makeStep(config, "padded", live,
+               lengths(live, {{0, 3 * b - 5}, {0, 16 * b + q}, {0, 2 * b}}, few)),
   };
   if (q > 1 && n % 2 == 1) // the last group is incomplete: 32 rows of 11 requests with Q = 3
     --steps[0].rows;

@@ -33,6 +33,9 @@ struct StepMap {
   std::vector<nvfp4rt_step_row> rows;
   std::vector<nvfp4rt_segment> segments; ///< as many as there are
   std::vector<nvfp4rt_work> work;        ///< workers + 1
+  /// `segments` up to its capacity: entries past the number of segments are not written (and here
+  /// nonsense).
+  std::vector<nvfp4rt_segment> allSegments;
   uint32_t workers() const { return static_cast<uint32_t>(work.size() - 1); }
   int64_t blocks() const;
 };
@@ -42,7 +45,7 @@ StepMap mapOf(const Config &config, const Step &step, uint32_t workers);
 std::vector<Step> mapSteps(const Config &config);
 
 /// Two steps for a scorer: every request live, the last group incomplete where their number is odd;
-/// and a padded one. A few requests have up to 18 blocks, the others 0, 1 or 2.
+/// and a padded one. A few requests have up to 18 blocks, some of the others 1 or 2.
 std::vector<Step> scorerSteps(const Config &config);
 
 /// Steps whose requests have exactly these block counts, the last block incomplete; as many
