@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <numeric>
 
 namespace verify {
 
@@ -47,7 +48,11 @@ public:
   bool run(const std::string &what, const Sets &sets, size_t first, size_t rows, bool padding,
            Layout layout) {
     const auto heads = static_cast<size_t>(config.shape.indexHeads);
-    auto setOf = [&](size_t row) { return sets[(first + row) % sets.size()]; };
+    // Sets next to each other are alike: rows next to each other shall not be.
+    size_t stride = 15;
+    while (std::gcd(stride, sets.size()) != 1)
+      ++stride;
+    auto setOf = [&](size_t row) { return sets[(first + row) * stride % sets.size()]; };
     std::vector<nvfp4rt_step_row> map;
     for (size_t row = 0; row < rows; ++row) {
       const size_t apart = std::max<size_t>(rows / kBusyRows, 1);
