@@ -19,14 +19,21 @@ using Vals = KernelBuilder::Vals;
 
 constexpr unsigned kWave = 64;
 constexpr unsigned kTileTokens = 16, kTileColumns = 16;
-constexpr unsigned kGroupDims = 32; ///< dims of a lane
-constexpr unsigned kMfmaSteps = 4;  ///< 32 dims of a lane in vectors of 8
-constexpr unsigned kStagedPad = 16; ///< bytes between staged columns, against bank conflicts
+constexpr int64_t kMostColumns = 128; ///< whose queries a wave can hold in registers
+constexpr unsigned kGroupDims = 32;   ///< dims of a lane
+constexpr unsigned kMfmaSteps = 4;    ///< 32 dims of a lane in vectors of 8
+constexpr unsigned kStagedPad = 16;   ///< bytes between staged columns, against bank conflicts
 constexpr unsigned kSegmentDwords = 8;
 
 /// Keys of one 16-token tile as loaded.
 struct RawTile {
   Val payload, scales;
+};
+
+/// Where a part of a block is loaded from.
+struct Source {
+  Val payload, scale; ///< buffer resources
+  Val factor;         ///< score_scale, or NaN when there is nothing to load
 };
 
 class Scorer {
@@ -44,18 +51,16 @@ private:
 
   void runSegment(Val segment, Val first, Val last, llvm::ArrayRef<Val> record);
   Segment describe(Val segment, llvm::ArrayRef<Val> record);
-  Segment::Column column(const Segment &segment, Val index);
+  Segment::Column column(const Segment &segment, Val inPass);
   void stageQueries(const Segment &segment);
   llvm::SmallVector<Vals> readQueries();
   Vals pageIds(const Segment &segment, Val block, Val last);
-  Vals loadTile(unsigned tile, llvm::ArrayRef<Val> resources);
-  struct Source {
-    Vals resources, factors;
-  };
-  Source source(llvm::ArrayRef<Val> ids, Val block);
+  Vals loadTile(unsigned tile, const Source &source);
+  Source source(Val id, Val block);
   Val startOfSum(llvm::ArrayRef<Val> limits, unsigned tile, unsigned column);
   Vals scoreBlock(const llvm::SmallVector<Vals> &queries, llvm::ArrayRef<Val> limits,
-                  llvm::ArrayRef<Val> ids, llvm::ArrayRef<RawTile> keys, llvm::ArrayRef<Val> next);
+                  llvm::ArrayRef<Val> factors, llvm::ArrayRef<RawTile> keys,
+                  llvm::ArrayRef<Val> nextIds, Val nextBlock);
   Vals reduce(Vals maxima);
 
   KernelBuilder &kb;
@@ -64,6 +69,7 @@ private:
   const unsigned parts;      ///< pages that a block spans; 1 when a page holds whole blocks
   const unsigned tokenTiles; ///< of a block
   Val pages;                 ///< u32; ids are below 2^31
+  Val firstHead;             ///< of the pass
   Val item, lane, wave, worker, laneRow, laneGroup;
   Val staged;
   // Bytes of a page that a block uses.
@@ -92,49 +98,45 @@ Vals Scorer::pageIds(const Segment &segment, Val block, Val last) {
   return ids;
 }
 
-/// A block as it is loaded: payload and scale resources of each part, empty when its page is not in
-/// the pool (P4), and what scores of the part are multiplied by, NaN then.
-Scorer::Source Scorer::source(llvm::ArrayRef<Val> ids, Val block) {
+/// The part of a block that is in page `id`; empty when that is not in the pool (P4).
+Source Scorer::source(Val id, Val block) {
   Source result;
-  for (Val id : ids) {
-    Val inPool = ult(id, pages);
-    result.factors.push_back(
-        kb.select(inPool, kb.arg("score_scale"), kb.f32(std::numeric_limits<double>::quiet_NaN())));
-    // Only of ids in the pool, which are not negative.
-    Val page = kb.zext(id, kb.i64Type());
-    for (const char *plane : {"index_payload", "index_scale"}) {
-      std::string name = plane;
-      Val stride = kb.zext(kb.trunc(kb.arg(name + ".page_stride"), kb.i32Type()), kb.i64Type());
-      Val bytes = page * stride;
-      if (params.pageSize > params.blockSize) {
-        Val token = (block & (params.pageSize / params.blockSize - 1)) * params.blockSize;
-        bytes = bytes + kb.zext(token, kb.i64Type()) * kb.arg(name + ".token_stride");
-      }
-      Val size = kb.select(inPool, name == "index_payload" ? payloadBytes : scaleBytes, kb.i32(0));
-      result.resources.push_back(kb.bufferResource(kb.offset(kb.arg(name + ".base"), bytes), size));
+  Val inPool = ult(id, pages);
+  result.factor =
+      kb.select(inPool, kb.arg("score_scale"), kb.f32(std::numeric_limits<double>::quiet_NaN()));
+  // Only of ids in the pool, which are not negative.
+  Val page = kb.zext(id, kb.i64Type());
+  auto resource = [&](const std::string &plane, Val partBytes) {
+    Val stride = kb.zext(kb.trunc(kb.arg(plane + ".page_stride"), kb.i32Type()), kb.i64Type());
+    Val bytes = page * stride;
+    if (params.pageSize > params.blockSize) {
+      Val token = (block & (params.pageSize / params.blockSize - 1)) * params.blockSize;
+      bytes = bytes + kb.zext(token, kb.i64Type()) * kb.arg(plane + ".token_stride");
     }
-  }
+    return kb.bufferResource(kb.offset(kb.arg(plane + ".base"), bytes),
+                             kb.select(inPool, partBytes, kb.i32(0)));
+  };
+  result.payload = resource("index_payload", payloadBytes);
+  result.scale = resource("index_scale", scaleBytes);
   return result;
 }
 
-Vals Scorer::loadTile(unsigned tile, llvm::ArrayRef<Val> resources) {
-  unsigned part = tile / tilesPerPart();
+Vals Scorer::loadTile(unsigned tile, const Source &source) {
   int64_t firstToken = int64_t(tile % tilesPerPart()) * kTileTokens;
   auto tileOffset = [&](const char *plane) {
     return kb.trunc(kb.arg(std::string(plane) + ".token_stride"), kb.i32Type()) * firstToken;
   };
-  Val payload = kb.bufferLoad(kb.vectorType(4, kb.i32Type()), resources[2 * part], payloadLane,
-                              tileOffset("index_payload"));
-  Val scales =
-      kb.bufferLoad(kb.i16Type(), resources[2 * part + 1], scaleLane, tileOffset("index_scale"));
-  return {payload, scales};
+  return {kb.bufferLoad(kb.vectorType(4, kb.i32Type()), source.payload, payloadLane,
+                        tileOffset("index_payload")),
+          kb.bufferLoad(kb.i16Type(), source.scale, scaleLane, tileOffset("index_scale"))};
 }
 
-Segment::Column Scorer::column(const Segment &segment, Val index) {
+Segment::Column Scorer::column(const Segment &segment, Val inPass) {
   Segment::Column result;
-  result.column = index;
-  Val row = udiv(index, params.heads);
-  result.head = urem(index, params.heads);
+  result.inPass = inPass;
+  Val row = udiv(inPass, params.passHeads());
+  result.head = firstHead + urem(inPass, params.passHeads());
+  result.column = row * params.heads + result.head;
   result.exists = ult(row, segment.rows);
   result.row = segment.firstRow + umin(row, segment.rows - 1);
   return result;
@@ -198,7 +200,7 @@ void Scorer::stageQueries(const Segment &segment) {
           return {kb.bitcast(kb.pack(rounded), kb.vectorType(4, kb.i32Type()))};
         },
         [&]() -> Vals { return {kb.zero(kb.vectorType(4, kb.i32Type()))}; })[0];
-    kb.store(halves, kb.offset(staged, col.column * int64_t(stagedStride()) + (part << 4)), 16);
+    kb.store(halves, kb.offset(staged, col.inPass * int64_t(stagedStride()) + (part << 4)), 16);
   }
 }
 
@@ -232,13 +234,14 @@ Val Scorer::startOfSum(llvm::ArrayRef<Val> limits, unsigned tile, unsigned colum
   return kb.pack(start);
 }
 
-/// The lane's maxima of one block, one a column tile, then the raw tiles of the next block.
+/// The lane's maxima of one block, one a column tile, then factors and raw tiles of the next block.
 /// `limits`, one a part and column tile, are what the token's place in its part must be below;
 /// none when every column sees every token.
 Vals Scorer::scoreBlock(const llvm::SmallVector<Vals> &queries, llvm::ArrayRef<Val> limits,
                         llvm::ArrayRef<Val> factors, llvm::ArrayRef<RawTile> keys,
-                        llvm::ArrayRef<Val> next) {
-  Vals maxima(params.tiles()), ofPart(params.tiles()), loaded, previous;
+                        llvm::ArrayRef<Val> nextIds, Val nextBlock) {
+  Vals maxima(params.tiles()), ofPart(params.tiles()), loaded, nextFactors, previous;
+  Source next;
   auto join = [&](Val &into, Val score) { into = into.get() ? kb.fmax(into, score) : score; };
   auto takeSums = [&](unsigned tile, const Vals &sums) {
     for (auto [c, sum] : llvm::enumerate(sums)) {
@@ -257,6 +260,11 @@ Vals Scorer::scoreBlock(const llvm::SmallVector<Vals> &queries, llvm::ArrayRef<V
         fragments::dequantize32(kb, keys[tile].payload, keys[tile].scales);
     // The tile's registers are free from here on, and the next block's tile is loaded into them.
     kb.schedulingFence();
+    // Each part's resources only where they are needed: all at once do not fit in registers.
+    if (tile % tilesPerPart() == 0) {
+      next = source(nextIds[tile / tilesPerPart()], nextBlock);
+      nextFactors.push_back(next.factor);
+    }
     loaded.append(loadTile(tile, next));
     Vals sums;
     for (unsigned c = 0; c < params.tiles(); ++c) {
@@ -271,6 +279,7 @@ Vals Scorer::scoreBlock(const llvm::SmallVector<Vals> &queries, llvm::ArrayRef<V
     previous = sums;
   }
   takeSums(tokenTiles - 1, previous);
+  maxima.append(nextFactors);
   maxima.append(loaded);
   return maxima;
 }
@@ -299,6 +308,8 @@ Vals Scorer::reduce(Vals maxima) {
 
 void Scorer::runSegment(Val segmentIndex, Val first, Val last, llvm::ArrayRef<Val> record) {
   Segment segment = describe(segmentIndex, record);
+  // The consumer and the queries share LDS: what was there of the segment before is done with.
+  kb.barrier();
   stageQueries(segment);
   kb.barrier();
   llvm::SmallVector<Vals> queries = readQueries();
@@ -313,11 +324,17 @@ void Scorer::runSegment(Val segmentIndex, Val first, Val last, llvm::ArrayRef<Va
 
   const int64_t step = kScorerWaves;
   Val start = first + wave;
-  Source firstSource = source(pageIds(segment, start, last), start);
-  Vals init = firstSource.factors;
+  Vals firstIds = pageIds(segment, start, last), firstTiles, init;
+  Source part;
+  for (unsigned tile = 0; tile < tokenTiles; ++tile) {
+    if (tile % tilesPerPart() == 0) {
+      part = source(firstIds[tile / tilesPerPart()], start);
+      init.push_back(part.factor);
+    }
+    firstTiles.append(loadTile(tile, part));
+  }
   init.append(pageIds(segment, start + step, last));
-  for (unsigned tile = 0; tile < tokenTiles; ++tile)
-    init.append(loadTile(tile, firstSource.resources));
+  init.append(firstTiles);
   Vals consumed = consumer.begin(segment);
   init.append(consumed);
 
@@ -333,7 +350,6 @@ void Scorer::runSegment(Val segmentIndex, Val first, Val last, llvm::ArrayRef<Va
         keys.push_back({raw[2 * tile], raw[2 * tile + 1]});
 
       Val nextBlock = block + step;
-      Source next = source(nextIds, nextBlock);
       Vals following = pageIds(segment, nextBlock + step, last);
 
       Vals limits;
@@ -342,11 +358,13 @@ void Scorer::runSegment(Val segmentIndex, Val first, Val last, llvm::ArrayRef<Va
           for (Val length : causal)
             limits.push_back(length - block * params.blockSize -
                              int64_t(part) * (params.blockSize / parts));
-      Vals scored = scoreBlock(queries, limits, factors, keys, next.resources);
-      Vals scores = reduce(Vals(scored.begin(), scored.begin() + params.tiles()));
-      Vals result = next.factors;
+      Vals scored = scoreBlock(queries, limits, factors, keys, nextIds, nextBlock);
+      llvm::ArrayRef<Val> maxima = llvm::ArrayRef<Val>(scored).take_front(params.tiles());
+      llvm::ArrayRef<Val> loaded = llvm::ArrayRef<Val>(scored).drop_front(params.tiles());
+      Vals scores = reduce(Vals(maxima));
+      Vals result(loaded.take_front(parts));
       result.append(following);
-      result.append(scored.begin() + params.tiles(), scored.end());
+      result.append(loaded.begin() + parts, loaded.end());
       result.append(consumer.consume(segment, block, scores, kept));
       return result;
     });
@@ -356,6 +374,7 @@ void Scorer::runSegment(Val segmentIndex, Val first, Val last, llvm::ArrayRef<Va
   Vals result = walk(start, whole, /*masked=*/false, init);
   result = walk(start + taken * step, last, /*masked=*/true, result);
   llvm::ArrayRef<Val> kept = llvm::ArrayRef<Val>(result).drop_front(2 * (parts + tokenTiles));
+  kb.barrier();
   consumer.beforeBarrier(segment, kept);
   kb.barrier();
   consumer.afterBarrier(segment, kept);
@@ -368,10 +387,14 @@ void Scorer::run() {
   lane = item & int64_t(kWave - 1);
   wave = kb.readFirstLane(lshr(item, 6));
   worker = kb.workgroupId(0);
+  firstHead =
+      params.passHeads() == params.heads ? kb.i32(0) : kb.workgroupId(1) * params.passHeads();
   pages = kb.trunc(smin(kb.arg("index_pages"), int64_t(1) << 31), kb.i32Type());
   laneRow = lane & 15;
   laneGroup = lshr(lane, 4);
-  staged = kb.shared(params.tiles() * kTileColumns * stagedStride());
+  staged =
+      kb.shared(std::max(params.tiles() * kTileColumns * stagedStride(), consumer.sharedBytes()));
+  consumer.setShared(staged);
 
   auto stride = [&](const char *plane) {
     return kb.trunc(kb.arg(std::string(plane) + ".token_stride"), kb.i32Type());
@@ -427,10 +450,18 @@ void specializeScorer(const Spec &spec, const ScorerParams &params, CellPlan &pl
   plan.kernel.symbol += "_s" + std::to_string(params.segmentRows);
   plan.kernel.block[0] = kScorerWaves * kWave;
   plan.kernel.grid[0] = {"workers", 1, 1};
+  plan.kernel.grid[1] = {"", uint32_t(params.heads / params.passHeads()), 1};
+}
+
+int64_t ScorerParams::passHeads() const {
+  int64_t most = heads;
+  while (most > 1 && (heads % most != 0 || segmentRows * most > kMostColumns))
+    --most;
+  return most;
 }
 
 unsigned ScorerParams::tiles() const {
-  return llvm::PowerOf2Ceil(llvm::divideCeil(columns(), int64_t(kTileColumns)));
+  return llvm::PowerOf2Ceil(llvm::divideCeil(segmentRows * passHeads(), int64_t(kTileColumns)));
 }
 
 void emitScorer(KernelBuilder &kb, const ScorerParams &params, ScoreConsumer &consumer) {

@@ -33,7 +33,10 @@ struct ScorerParams {
   int64_t heads;       ///< index heads
   int64_t segmentRows; ///< rows of a full segment
   int64_t columns() const { return segmentRows * heads; }
-  /// 16-column tiles, a power of two.
+  /// Heads of which a wave holds the queries: all, or the largest divisor that fits in registers.
+  /// The others take another pass over the keys, in workgroups of another y.
+  int64_t passHeads() const;
+  /// 16-column tiles of a pass, a power of two.
   unsigned tiles() const;
   /// Columns that a lane owns when scores are handed over.
   unsigned sets() const { return tiles() <= 4 ? 1 : tiles() / 4; }
@@ -55,6 +58,7 @@ struct Segment {
   Val request, firstRow, rows, blocks;
   Val minCausal; ///< of the segment's rows
   struct Column {
+    Val inPass;      ///< its place among the columns of the pass
     Val column;      ///< in the segment; row_in_segment * heads + head
     Val row, head;   ///< of the step; clamped to the segment where the column does not exist
     Val exists;      ///< i1
@@ -69,6 +73,9 @@ struct Segment {
 class ScoreConsumer {
 public:
   virtual ~ScoreConsumer() = default;
+  /// LDS that beforeBarrier and afterBarrier use; it holds the queries before.
+  virtual unsigned sharedBytes() const { return 0; }
+  virtual void setShared(Val) {}
   virtual KernelBuilder::Vals begin(const Segment &segment) = 0;
   /// `scores`: K1's score of `block` for each of the lane's columns, never -0. Uniform control
   /// flow.

@@ -26,8 +26,10 @@ class KeepLargest : public ScoreConsumer {
 public:
   KeepLargest(KernelBuilder &kb, const ScorerParams &params, unsigned topK)
       : kb(kb), params(params), topK(topK), length(listLength(topK)),
-        entries(length / params.owners()),
-        shared(kb.shared(kScorerWaves * length * 8 * paddedColumns())) {}
+        entries(length / params.owners()) {}
+
+  unsigned sharedBytes() const override { return kScorerWaves * length * 8 * paddedColumns(); }
+  void setShared(Val address) override { shared = address; }
 
   KernelBuilder::Vals begin(const Segment &segment) override {
     // Scores below which nothing enters the lists, then the lists. No key enters the list of a
@@ -71,16 +73,16 @@ public:
       for (unsigned pair = 0; pair < entries / 2; ++pair) {
         llvm::ArrayRef<Val> keys = listOf(carried, set).slice(2 * pair, 2);
         Val place = segment.owner * int64_t(entries / 2) + int64_t(pair);
-        kb.store(kb.pack({keys[0], keys[1]}), sharedAt(segment.wave, place, column.column), 16);
+        kb.store(kb.pack({keys[0], keys[1]}), sharedAt(segment.wave, place, column.inPass), 16);
       }
   }
 
   void afterBarrier(const Segment &segment, llvm::ArrayRef<Val>) override {
     for (const Segment::Column &column : segment.columns)
       kb.ifThen(eq(segment.wave, 0) & eq(segment.owner, 0) & column.exists, [&] {
-        Keys list = loadShared(0, column.column);
+        Keys list = loadShared(0, column.inPass);
         for (unsigned wave = 1; wave < kScorerWaves; ++wave)
-          list = fragments::mergeTop(kb, list, loadShared(wave, column.column));
+          list = fragments::mergeTop(kb, list, loadShared(wave, column.inPass));
         store(segment, column, list);
       });
   }
