@@ -195,6 +195,53 @@ typedef struct nvfp4rt_index_topk_merge_args {
   uint32_t reserved; /* must be 0 */
 } nvfp4rt_index_topk_merge_args;
 
+/* sparse_attention (rules A1..A6): attention of every row over the blocks of its id lists. The list
+ * of (row, kv head) is int32[top_k] at ids + row * ids_row_stride + head * ids_head_stride, -1 where
+ * it is shorter; an id at or past the row's blocks selects nothing. The result of (row, q head) is
+ * head_dim values in model dtype at out + row * out_row_stride + head * out_head_stride, 0 where
+ * nothing is selected.
+ * K and V planes as in kv_store, but payload base and strides are multiples of 16, scale base and
+ * strides multiples of 8, a page's bytes below 2^31 and page_stride in [0, 2^32).
+ * Variants with a workspace (nvfp4rt_plan_workspace) leave partial results in `partial` instead of
+ * writing `out`: sparse_attention_merge of the same step finishes them. The others ignore it. */
+typedef struct nvfp4rt_sparse_attention_args {
+  nvfp4rt_rows q; /* [rows, q_heads, head_dim] in model dtype */
+  nvfp4rt_plane k_payload;
+  nvfp4rt_plane k_scale;
+  nvfp4rt_plane v_payload;
+  nvfp4rt_plane v_scale;
+  const int32_t *block_table;        /* page ids; row of request r at r * table_stride bytes */
+  int64_t table_stride;              /* bytes, a multiple of 4 */
+  const nvfp4rt_step_row *step_rows; /* [rows], of step_map */
+  const int32_t *ids;                /* multiple of 4 */
+  int64_t ids_row_stride;            /* bytes, multiples of 4 */
+  int64_t ids_head_stride;
+  void *out;               /* multiple of 16 */
+  int64_t out_row_stride;  /* bytes, multiples of 16 */
+  int64_t out_head_stride; /* bytes, multiples of 16 */
+  float *partial;          /* workspace; multiple of 16 */
+  int64_t pages;           /* pages of the pools; ids outside [0, pages) are no pages (P4) */
+  float score_scale;       /* fp32(qk_scale) * 1.4426950409f, rounded to fp32 */
+  uint32_t rows;
+} nvfp4rt_sparse_attention_args;
+
+/* List entries (blocks) that one partial result of sparse_attention sums up. */
+#define NVFP4RT_ATTENTION_PART 4
+
+/* sparse_attention_merge (rules A1, A2, A4): the partial results of a row to its output. Of
+ * (row, kv head, part p), with parts = ceil(top_k / NVFP4RT_ATTENTION_PART) and G q heads a kv head,
+ * fp32 at partial + ((row * kv_heads + kv_head) * parts + p) * 16 * (head_dim + 2) * 4 bytes:
+ * acc[16][head_dim], m[16], l[16] (A1's unnormalized sums relative to 2^m; entries of heads from G
+ * on are unspecified). m = -inf, l = 0, acc = 0 is the part that selects nothing. */
+typedef struct nvfp4rt_sparse_attention_merge_args {
+  const float *partial;
+  void *out; /* as in sparse_attention */
+  int64_t out_row_stride;
+  int64_t out_head_stride;
+  uint32_t rows;
+  uint32_t reserved; /* must be 0 */
+} nvfp4rt_sparse_attention_merge_args;
+
 #ifdef __cplusplus
 }
 #endif
