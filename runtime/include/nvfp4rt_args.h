@@ -61,6 +61,60 @@ typedef struct nvfp4rt_kv_store_args {
   uint32_t reserved;           /* must be 0; pads the struct to a multiple of 8 */
 } nvfp4rt_kv_store_args;
 
+/* qk_norm_rope_store (rule W2): packed rows to q, index_q and the cache, in one launch. With
+ * D = head_dim = index_head_dim, in model dtype, a packed row is, without gaps,
+ *   [q: q_heads * D | k: kv_heads * D | v: kv_heads * D | index_q: index_heads * D | index_k: D].
+ * q, k, index_q and index_k are normed, x * rsqrt(mean(x^2) + eps) * (weight_offset + w), and
+ * turned by NeoX RoPE: dim d < rotary_dim / 2 and dim d + rotary_dim / 2 are a pair, dims from
+ * rotary_dim on stay. All of it is fp32, rounded once to model dtype. K, V and index key are
+ * quantized from the rounded values as kv_store does; V is quantized as it is.
+ *
+ * Padded rows: a row is padding when its slot stores nothing (P2). Its q and index_q are written as
+ * any other's, so its position has to be in range and its packed row readable.
+ * In place: q_out may be the q part of the packed row (packed + 0, strides packed_row_stride and
+ * 2 * D) and index_q_out the index_q part; outputs overlap inputs in no other way, nor each other.
+ * A layer without index branch passes index_branch = 0: the packed row may end after v, and nothing
+ * that is named index_* is read or written; those members may be zero.
+ * slots = NULL: K and V are neither read nor stored; their planes, `pages` and k_weight may be
+ * zero. index_slots = NULL: the same for the index key; index_q is still written. A plane that the
+ * variant does not store (guard field `planes`) is as one without slots.
+ *
+ * A NaN in a head's x makes all of its q or index_q NaN, an infinity makes itself and its RoPE
+ * partner NaN and the other dims 0; their cache bytes follow F7. A finite x never gives NaN,
+ * however large, as long as sqrt(D) * |weight_offset + w| is below 2^127 and cos and sin are
+ * finite. */
+typedef struct nvfp4rt_qk_norm_rope_store_args {
+  const void *packed;        /* [rows], model dtype; multiple of 16 */
+  int64_t packed_row_stride; /* bytes, a multiple of 16 */
+  const int64_t *positions;  /* [rows] rows of cos_sin; in range for padded rows too */
+  const float *cos_sin;      /* fp32 [max_pos, rotary_dim], first half cos, second half sin;
+                                multiple of 16; not read when rotary_dim is 0 */
+  const void *q_weight;      /* [D] in model dtype each; multiples of 16 */
+  const void *k_weight;
+  const void *index_q_weight;
+  const void *index_k_weight;
+  void *q_out;              /* [rows, q_heads, D] in model dtype; multiple of 16 */
+  int64_t q_out_row_stride; /* bytes, multiples of 16 */
+  int64_t q_out_head_stride;
+  void *index_q_out;              /* [rows, index_heads, D] in model dtype; multiple of 16 */
+  int64_t index_q_out_row_stride; /* bytes, multiples of 16 */
+  int64_t index_q_out_head_stride;
+  nvfp4rt_plane k_payload; /* planes, slots and pages as in kv_store */
+  nvfp4rt_plane k_scale;
+  nvfp4rt_plane v_payload;
+  nvfp4rt_plane v_scale;
+  nvfp4rt_plane index_payload;
+  nvfp4rt_plane index_scale;
+  const int64_t *slots;       /* [rows] or NULL */
+  const int64_t *index_slots; /* [rows] or NULL */
+  int64_t pages;
+  int64_t index_pages;
+  float eps;             /* of the norms; positive, normal */
+  float weight_offset;   /* 1 for Gemma norms (1 + w), 0 for plain ones (w) */
+  uint32_t rows;         /* rows in this launch; 0 is legal and launches nothing */
+  uint32_t index_branch; /* 1: the layer has index_q and index_k; 0: it has not */
+} nvfp4rt_qk_norm_rope_store_args;
+
 /* What the step map says of one row (rules S1, S2). 16 bytes, 16-byte aligned. */
 typedef struct nvfp4rt_step_row {
   int32_t request;        /* its request; -1 for a padded row: no live request, or seq_len 0 */
@@ -104,8 +158,8 @@ typedef struct nvfp4rt_work {
  * requests in prefill. All entries of `step_rows` are written, the first segments[] entries up to
  * the number of segments (decode and verify: all `requests`), and all of `work`. */
 typedef struct nvfp4rt_step_map_args {
-  const int32_t *seq_lens;      /* [requests] tokens of each request, this step's included */
-  const int32_t *cu_seqlens_q;  /* prefill: [requests + 1], ascending, first entry 0; else ignored */
+  const int32_t *seq_lens;     /* [requests] tokens of each request, this step's included */
+  const int32_t *cu_seqlens_q; /* prefill: [requests + 1], ascending, first entry 0; else ignored */
   const int32_t *live_requests; /* [1] requests that are live; the others are padding */
   nvfp4rt_step_row *step_rows;  /* out [rows] */
   nvfp4rt_segment *segments;    /* out */
@@ -196,14 +250,14 @@ typedef struct nvfp4rt_index_topk_merge_args {
 } nvfp4rt_index_topk_merge_args;
 
 /* sparse_attention (rules A1..A6): attention of every row over the blocks of its id lists. The list
- * of (row, kv head) is int32[top_k] at ids + row * ids_row_stride + head * ids_head_stride, -1 where
- * it is shorter; an id at or past the row's blocks selects nothing. The result of (row, q head) is
- * head_dim values in model dtype at out + row * out_row_stride + head * out_head_stride, 0 where
- * nothing is selected.
- * K and V planes as in kv_store, but payload base and strides are multiples of 16, scale base and
- * strides multiples of 8, a page's bytes below 2^31 and page_stride in [0, 2^32).
- * Variants with a workspace (nvfp4rt_plan_workspace) leave partial results in `partial` instead of
- * writing `out`: sparse_attention_merge of the same step finishes them. The others ignore it. */
+ * of (row, kv head) is int32[top_k] at ids + row * ids_row_stride + head * ids_head_stride, -1
+ * where it is shorter; an id at or past the row's blocks selects nothing. The result of (row, q
+ * head) is head_dim values in model dtype at out + row * out_row_stride + head * out_head_stride, 0
+ * where nothing is selected. K and V planes as in kv_store, but payload base and strides are
+ * multiples of 16, scale base and strides multiples of 8, a page's bytes below 2^31 and page_stride
+ * in [0, 2^32). Variants with a workspace (nvfp4rt_plan_workspace) leave partial results in
+ * `partial` instead of writing `out`: sparse_attention_merge of the same step finishes them. The
+ * others ignore it. */
 typedef struct nvfp4rt_sparse_attention_args {
   nvfp4rt_rows q; /* [rows, q_heads, head_dim] in model dtype */
   nvfp4rt_plane k_payload;
@@ -229,8 +283,8 @@ typedef struct nvfp4rt_sparse_attention_args {
 #define NVFP4RT_ATTENTION_PART 4
 
 /* sparse_attention_merge (rules A1, A2, A4): the partial results of a row to its output. Of
- * (row, kv head, part p), with parts = ceil(top_k / NVFP4RT_ATTENTION_PART) and G q heads a kv head,
- * fp32 at partial + ((row * kv_heads + kv_head) * parts + p) * 16 * (head_dim + 2) * 4 bytes:
+ * (row, kv head, part p), with parts = ceil(top_k / NVFP4RT_ATTENTION_PART) and G q heads a kv
+ * head, fp32 at partial + ((row * kv_heads + kv_head) * parts + p) * 16 * (head_dim + 2) * 4 bytes:
  * acc[16][head_dim], m[16], l[16] (A1's unnormalized sums relative to 2^m; entries of heads from G
  * on are unspecified). m = -inf, l = 0, acc = 0 is the part that selects nothing. */
 typedef struct nvfp4rt_sparse_attention_merge_args {
