@@ -18,6 +18,8 @@ struct Case {
   Step step;
   DataOptions options;
   std::vector<uint32_t> workers;
+  /// index_topk: the first launch forces no block, so that every score shows.
+  bool firstUnforced = true;
 };
 
 /// Cases for one corner of a guard; `turn` moves the layouts and worker counts.

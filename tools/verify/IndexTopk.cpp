@@ -17,6 +17,9 @@ using namespace index;
 
 namespace {
 
+/// Most rows of a launch of index_topk_merge or topk beside index_topk.
+constexpr int64_t kRowsBeside = 128;
+
 class IndexTopkChecker {
 public:
   IndexTopkChecker(Job &job, const Config &config)
@@ -49,13 +52,15 @@ public:
               [](float found) { return oracle::Score{found, found, found, true}; });
       where += ", against index_score";
     }
-    // Forced blocks hide their scores: the first launch has none, others have. One launch beside
-    // each is enough of the siblings, which have checks of their own.
+    // The selectors beside it have checks of their own: they run once a case, and not on thousands
+    // of rows.
+    const bool beside = of.step.rows <= kRowsBeside;
     for (size_t i = 0; i < of.workers.size(); ++i) {
       const uint32_t workers = of.workers[i];
-      const bool last = i + 1 == of.workers.size();
+      const bool last = beside && i + 1 == of.workers.size();
       const StepMap partition = mapOf(config, of.step, workers);
-      const oracle::Forced forced = i == 0 ? oracle::Forced{0, 0} : forcedAt(turn++);
+      const oracle::Forced forced =
+          i == 0 && of.firstUnforced ? oracle::Forced{0, 0} : forcedAt(turn++);
       std::vector<uint64_t> lists;
       if (!runIndexTopk(job, launchee, where, config, *data, partition, expected, forced, &lists))
         return false;

@@ -100,12 +100,15 @@ void verifyTopk(Job &job) {
   const auto pinned = oracle::pinnedScores(configs.front().shape.topK);
   const std::vector<Sets> groups = byForced(pinned);
   size_t turn = 0;
-  for (const Config &config : configs)
-    for (const Sets &sets : groups) {
-      Sets few = sets;
-      std::erase_if(few, [](const oracle::PinnedScores *set) { return set->scores.size() > 129; });
+  for (size_t corner = 0; corner < configs.size(); ++corner)
+    for (size_t group = 0; group < groups.size(); ++group) {
+      const Config &config = configs[corner];
       const auto rows = static_cast<size_t>(std::max(rowsOf(config.request), config.requests));
-      for (size_t launch = 0; launch < (rows < 16 ? 3 : 1); ++launch, ++turn)
+      // Few rows are tried more often; many with half of the forced counts at each corner.
+      const size_t launches = rows < 16 ? 3 : rows < 512 || (corner + group) % 2 == 0 ? 1 : 0;
+      Sets few = groups[group];
+      std::erase_if(few, [](const oracle::PinnedScores *set) { return set->scores.size() > 129; });
+      for (size_t launch = 0; launch < launches; ++launch, ++turn)
         if (!TopkChecker(job, config)
                  .run("rows of every length", few, turn * 11, rows + turn % 2,
                       rows > kBusyRows || turn % 2 == 1, static_cast<Layout>(turn % 3)))

@@ -208,7 +208,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "in a pool of 33554440 pages", true},
         Planted{"ScaleStride", kFused, IndexFault::ScaleStride, "decode", "gapped layout"},
         Planted{"SubnormalFlushed", kFused, IndexFault::SubnormalFlushed, "verify",
-                "special values", true},
+                "rules K1, K2, K3, K4", true},
         Planted{"LocalDropped", kFused, IndexFault::LocalDropped, "decode", "local 1"},
         Planted{"TailUnwritten", kFused, IndexFault::TailUnwritten, "decode",
                 "rules K1, K2, K3, K4"},
