@@ -262,6 +262,12 @@ static unsigned addressSpace(Val pointer) {
 }
 constexpr unsigned kLdsSpace = 3, kBufferSpace = 8;
 
+Val KernelBuilder::isNull(Val pointer, Where where) {
+  OpBuilder &builder = at(where);
+  Value null = LLVM::ZeroOp::create(builder, loc(), pointer.type());
+  return wrap(LLVM::ICmpOp::create(builder, loc(), LLVM::ICmpPredicate::eq, pointer.get(), null));
+}
+
 Val KernelBuilder::offset(Val pointer, Operand bytes) {
   OpBuilder &builder = at(bytes.where);
   Value index = materialize(bytes, addressSpace(pointer) == kLdsSpace ? i32Type() : i64Type());

@@ -88,6 +88,8 @@ Val umin(Val a, Operand b);
 enum class Dpp : uint32_t {
   QuadXor1 = 0xB1,       ///< quad_perm [1,0,3,2]
   QuadXor2 = 0x4E,       ///< quad_perm [2,3,0,1]
+  QuadXor3 = 0x1B,       ///< quad_perm [3,2,1,0]
+  RowRotate8 = 0x128,    ///< row_ror 8: lane i of each 16 takes lane i ^ 8
   RowMirror = 0x140,     ///< lane i of each 16 takes lane 15 - i
   RowHalfMirror = 0x141, ///< lane i of each 8 takes lane 7 - i
 };
@@ -153,6 +155,7 @@ public:
   /// A vector with element `index` of `vector` in all `count` places.
   Val splat(Val vector, unsigned index, unsigned count, Where where = Where::current());
 
+  Val isNull(Val pointer, Where where = Where::current());
   /// pointer + bytes: 64-bit arithmetic in global memory (P1), 32-bit in LDS.
   Val offset(Val pointer, Operand bytes);
   /// Access of `type` at a pointer that is a multiple of `alignment` bytes.
@@ -203,8 +206,17 @@ public:
   Val fminNumber(Val a, Val c, Where where = Where::current());
   /// v_med3_f32: the median; the smallest of the others when one is NaN.
   Val fmed3(Val a, Val low, Val high, Where where = Where::current());
+  /// v_exp_f32: 2^value, about 1 ulp; results below 2^-126 are 0.
+  Val exp2(Val value, Where where = Where::current());
+  /// ds_read_b64_tr_b16 of an LDS address a lane: of the 16 x 4 fp16 that 16 lanes point at, as rows
+  /// of 16, lane l takes column l % 16; a vector of 4 fp16.
+  Val loadTransposed16(Val pointer, Where where = Where::current());
   /// v_rcp_f32: about 1 ulp.
   Val rcp(Val value, Where where = Where::current());
+  /// v_rsq_f32: about 1 ulp; 0 of infinity.
+  Val rsq(Val value, Where where = Where::current());
+  /// Two fp32 rounded to `dtype` (RNE, a NaN stays one), `low` in the low half; i32.
+  Val packRounded(DType dtype, Val low, Val high, Where where = Where::current());
   /// v_cvt_pk_fp8_f32 of (value, value), low byte: E4M3FN, RNE; i32.
   Val toE4M3(Val value, Where where = Where::current());
   /// v_cvt_f32_fp8 of byte 0.

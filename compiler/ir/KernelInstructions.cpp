@@ -56,8 +56,24 @@ Val KernelBuilder::fminNumber(Val a, Val c, Where where) {
 Val KernelBuilder::fmed3(Val a, Val low, Val high, Where where) {
   return wrap(ROCDL::FMed3Op::create(at(where), loc(), f32Type(), a.get(), low.get(), high.get()));
 }
+Val KernelBuilder::exp2(Val value, Where where) {
+  return callIntrinsic("llvm.amdgcn.exp2.f32", f32Type(), value.get(), where);
+}
+Val KernelBuilder::loadTransposed16(Val pointer, Where where) {
+  return callIntrinsic("llvm.amdgcn.ds.read.tr16.b64.v4f16", vectorType(4, f16Type()),
+                       pointer.get(), where);
+}
 Val KernelBuilder::rcp(Val value, Where where) {
   return callIntrinsic("llvm.amdgcn.rcp.f32", f32Type(), value.get(), where);
+}
+Val KernelBuilder::rsq(Val value, Where where) {
+  return callIntrinsic("llvm.amdgcn.rsq.f32", f32Type(), value.get(), where);
+}
+Val KernelBuilder::packRounded(DType dtype, Val low, Val high, Where where) {
+  Type element = dtype == DType::BF16 ? Type(b.getBF16Type()) : f16Type();
+  Val pair = pack({low, high}, where);
+  Val rounded = wrap(LLVM::FPTruncOp::create(at(where), loc(), vectorType(2, element), pair.get()));
+  return bitcast(rounded, i32Type(), where);
 }
 Val KernelBuilder::toE4M3(Val value, Where where) {
   Val old = i32(0, where);

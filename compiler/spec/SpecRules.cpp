@@ -7,6 +7,7 @@
 #include "compiler/spec/SpecRules.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -79,6 +80,18 @@ Violation rotaryFits(const Spec &spec) {
                      spec.model.rotaryDim);
 }
 
+/// The halves of a RoPE pair are a power of two of lanes apart, of 8 dims each.
+Violation rotaryIsSupported(const Spec &spec) {
+  int64_t dim = spec.model.rotaryDim;
+  if (dim > spec.model.headDim) // rotaryFits has said so
+    return std::nullopt;
+  if (dim == 0 || (dim >= 16 && llvm::isPowerOf2_64(dim)))
+    return std::nullopt;
+  return fmt::format("expected 0 or a power of two from 16 (the RoPE that templates support), "
+                     "found {}",
+                     dim);
+}
+
 Violation decodeHasItsQueryLen(const Spec &spec) {
   if (!hasPhase(spec, Phase::Decode) || llvm::is_contained(spec.serving.queryLens, 1))
     return std::nullopt;
@@ -146,6 +159,8 @@ constexpr Rule kRules[] = {
      bit(Table::Model, "index_heads") | bit(Table::Model, "kv_heads"), indexHeadsMatch},
     {fieldIndex(Table::Model, "rotary_dim"),
      bit(Table::Model, "rotary_dim") | bit(Table::Model, "head_dim"), rotaryFits},
+    {fieldIndex(Table::Model, "rotary_dim"),
+     bit(Table::Model, "rotary_dim") | bit(Table::Model, "head_dim"), rotaryIsSupported},
     {fieldIndex(Table::Serving, "query_lens"), kQueries | kPhases, decodeHasItsQueryLen},
     {fieldIndex(Table::Serving, "phases"), kQueries | kPhases, queryLenOneHasItsPhase},
     {fieldIndex(Table::Serving, "query_lens"), kQueries | kPhases, verifyHasItsQueryLen},

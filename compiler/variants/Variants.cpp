@@ -188,6 +188,8 @@ std::optional<int64_t> configValue(const Spec &spec, Field field) {
     return model.topK;
   case Field::plane_order:
     return symbol(spec.cache.planeOrder);
+  case Field::rotary_dim:
+    return model.rotaryDim;
   }
   return std::nullopt;
 }

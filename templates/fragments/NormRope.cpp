@@ -52,16 +52,15 @@ Val exchange(KernelBuilder &kb, Val value, unsigned distance) {
 
 Vals normFactors(KernelBuilder &kb, DType dtype, llvm::ArrayRef<Vals> heads, Val eps) {
   Vals sums = llvm::map_to_vector(heads, [&](const Vals &x) { return sumOfSquares(kb, x); });
-  Vals factors = llvm::map_to_vector(sums, [&](Val sum) {
-    return kb.rsq(kb.fma(sum, kb.f32(1 / kHeadDim), eps));
-  });
+  Vals factors = llvm::map_to_vector(
+      sums, [&](Val sum) { return kb.rsq(kb.fma(sum, kb.f32(1 / kHeadDim), eps)); });
   // 128 squares of fp16 are below 2^39.
   if (dtype == DType::FP16)
     return factors;
 
-  // A sum that overflowed is computed again from x * 2^-68: 128 * 2^(2 * (128 - 68)) = 2^127. The
-  // factor is then between 2^-128 and 2^-60; as a subnormal number it still has 21 bits. What
-  // underflows in a square is nothing beside a sum above 2^-8, and so is eps.
+  // A sum that overflowed is computed again from x * 2^-68, below 128 * 2^(2 * (128 - 68)) = 2^127.
+  // The factor is then between 2^-128 and 2^-60; as a subnormal number it still has 21 bits. What
+  // underflows in a square is nothing beside this sum, which is at least 2^(128 - 136).
   Val infinity = kb.f32(std::numeric_limits<double>::infinity());
   auto overflowed = [&](Val sum) { return kb.notLess(sum, infinity); };
   Val any = overflowed(sums.front());
@@ -74,7 +73,7 @@ Vals normFactors(KernelBuilder &kb, DType dtype, llvm::ArrayRef<Vals> heads, Val
         Vals result;
         for (auto [x, sum, factor] : llvm::zip_equal(heads, sums, factors)) {
           Val scaled = sumOfSquares(kb, llvm::map_to_vector(x, [&](Val v) { return v * down; }));
-          Val again = kb.rsq(scaled * kb.f32(1 / kHeadDim)) * down;
+          Val again = kb.rsq(kb.fma(scaled, kb.f32(1 / kHeadDim), eps * down * down)) * down;
           result.push_back(kb.select(overflowed(sum), again, factor));
         }
         return result;

@@ -21,14 +21,14 @@ KernelBuilder::Vals normFactors(KernelBuilder &kb, DType dtype,
 
 /// What RoPE does to the dims of a lane.
 struct Rotation {
-  unsigned distance = 0;       ///< lanes between the halves of a pair, a power of two; 0: no RoPE
-  KernelBuilder::Vals cos;     ///< of each of the 8 dims
-  KernelBuilder::Vals sin;     ///< negative in the first half
-  Val turned;                  ///< the lane's dims are below rotary_dim
+  unsigned distance = 0;   ///< lanes between the halves of a pair, a power of two; 0: no RoPE
+  KernelBuilder::Vals cos; ///< of each of the 8 dims
+  KernelBuilder::Vals sin; ///< negative in the first half
+  Val turned;              ///< the lane's dims are below rotary_dim
 };
 
-/// Cosines and sines of a row of the cache (fp32, `rotaryDim` values) for lane `headLane` (0..15) of
-/// a head.
+/// Cosines and sines of a row of the cache (fp32, `rotaryDim` values) for lane `headLane` (0..15)
+/// of a head.
 Rotation loadRotation(KernelBuilder &kb, int64_t rotaryDim, Val cacheRow, Val headLane);
 
 /// x cos + partner sin.

@@ -48,6 +48,10 @@ INSTANTIATE_TEST_SUITE_P(IndexHeads, SpecRule, testing::Values(
 
 INSTANTIATE_TEST_SUITE_P(RotaryDim, SpecRule, testing::Values(
   Case{{{"rotary_dim", "rotary_dim = 128"}}, ""},
+  Case{{{"rotary_dim", "rotary_dim = 16"}}, ""},
+  Case{{{"rotary_dim", "rotary_dim = 0"}}, ""},
+  Case{{{"rotary_dim", "rotary_dim = 8"}}, "s.toml:15:14: error: model.rotary_dim: expected 0 or a power of two from 16 (the RoPE that templates support), found 8"},
+  Case{{{"rotary_dim", "rotary_dim = 96"}}, "s.toml:15:14: error: model.rotary_dim: expected 0 or a power of two from 16 (the RoPE that templates support), found 96"},
   Case{{{"rotary_dim", "rotary_dim = 130"}}, "s.toml:15:14: error: model.rotary_dim: expected at most head_dim = 128, found 130"}));
 
 INSTANTIATE_TEST_SUITE_P(PhasesAndQueryLens, SpecRule, testing::Values(
