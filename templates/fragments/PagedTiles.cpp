@@ -6,25 +6,26 @@
 
 namespace nvfp4gen::fragments {
 
-llvm::SmallVector<Val> pageIds(KernelBuilder &kb, const PageShape &shape, Val request,
-                               Val entryBlock, Val exists) {
+llvm::SmallVector<Val> pageIds(KernelBuilder &kb, const PageShape &shape, Val request, Val block,
+                               Val lastPage, Val exists) {
   const unsigned parts = shape.parts();
-  // In bytes and 32 bits, so that the scalar load takes the offset as it is.
-  Val entry = entryBlock;
-  if (shape.pageSize > shape.blockSize)
-    entry = lshr(entry, int64_t(llvm::Log2_64(shape.pageSize / shape.blockSize)));
-  entry = entry * int64_t(4 * parts);
   Val perRequest = kb.sext(request, kb.i64Type()) * kb.arg("table_stride");
-  Val address =
-      kb.offset(kb.offset(kb.arg("block_table"), perRequest), kb.zext(entry, kb.i64Type()));
+  Val table = kb.offset(kb.arg("block_table"), perRequest);
+  Val first = shape.pageSize > shape.blockSize
+                  ? lshr(block, int64_t(llvm::Log2_64(shape.pageSize / shape.blockSize)))
+                  : block * int64_t(parts);
   llvm::SmallVector<Val> ids;
-  if (parts == 1)
-    ids.push_back(kb.loadConstant(kb.i32Type(), address, 4));
-  else
-    ids = kb.elements(kb.loadConstant(kb.vectorType(parts, kb.i32Type()), address, 4));
-  for (Val &id : ids)
-    id = kb.select(exists, id, kb.i32(-1));
+  for (unsigned part = 0; part < parts; ++part) {
+    // In bytes and 32 bits, so that the scalar load takes the offset as it is.
+    Val entry = smin((first + int64_t(part)) << 2, lastPage << 2);
+    Val id = kb.loadConstant(kb.i32Type(), kb.offset(table, kb.zext(entry, kb.i64Type())), 4);
+    ids.push_back(kb.select(exists, id, kb.i32(-1)));
+  }
   return ids;
+}
+
+Val lastPageOf(const PageShape &shape, Val tokens) {
+  return lshr(tokens - 1, int64_t(llvm::Log2_64(shape.pageSize)));
 }
 
 PagedTiles::PagedTiles(KernelBuilder &kb, const PageShape &shape, std::string payload,

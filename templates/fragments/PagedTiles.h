@@ -35,11 +35,13 @@ struct PageShape {
   unsigned tilesPerPart() const { return tiles() / parts(); }
 };
 
-/// Page ids of a block, one a part, from the arguments block_table and table_stride; `request` and
-/// `entryBlock` (the block whose entry is read) are uniform and in the table. With `exists` false
-/// the ids are -1.
-llvm::SmallVector<Val> pageIds(KernelBuilder &kb, const PageShape &shape, Val request,
-                               Val entryBlock, Val exists);
+/// Page ids of a block, one a part, from the arguments block_table and table_stride; all operands
+/// are uniform. Entries past `lastPage`, the page of the request's last token, are not read:
+/// whatever stands in for them holds no token that a row sees. With `exists` false the ids are -1.
+llvm::SmallVector<Val> pageIds(KernelBuilder &kb, const PageShape &shape, Val request, Val block,
+                               Val lastPage, Val exists);
+/// lastPage of a request that has `tokens` > 0.
+Val lastPageOf(const PageShape &shape, Val tokens);
 
 /// Tiles of one tensor, a payload and a scale plane with the argument names given. One page's bytes
 /// are below 2^31 and page strides below 2^32.

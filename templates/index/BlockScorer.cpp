@@ -57,13 +57,14 @@ private:
   const unsigned parts, tokenTiles; ///< pages and tiles of a block
   Val firstHead;                    ///< of the pass
   Val item, lane, wave, worker, laneRow, laneGroup;
-  Val shared; ///< LDS: staged queries, then what the consumer keeps there
+  Val lastPage; ///< of the segment's request, as far as its rows see
+  Val shared;   ///< LDS: staged queries, then what the consumer keeps there
   std::optional<PagedTiles> keys;
 };
 
 /// Page ids of `block`; -1 for a block from `last` on.
 Vals Scorer::pageIds(const Segment &segment, Val block, Val last) {
-  return fragments::pageIds(kb, shape, segment.request, smin(block, last - 1), slt(block, last));
+  return fragments::pageIds(kb, shape, segment.request, block, lastPage, slt(block, last));
 }
 
 /// What scores of a part are multiplied by: NaN, which is no score, when its page is not in the
@@ -220,6 +221,7 @@ Vals Scorer::reduce(Vals maxima) {
 
 void Scorer::runSegment(Val segmentIndex, Val first, Val last, llvm::ArrayRef<Val> record) {
   Segment segment = describe(segmentIndex, record);
+  lastPage = fragments::lastPageOf(shape, causalLength(kb, segment.firstRow + segment.rows - 1));
   // The consumer and the queries share LDS: what was there of the segment before is done with.
   kb.barrier();
   stageQueries(segment);
