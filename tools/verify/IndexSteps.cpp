@@ -17,7 +17,7 @@ namespace {
 constexpr int32_t kStaleLen = 777'777;
 constexpr int64_t kMillion = 1'048'576;
 /// Requests with tokens in a scorer's step of many: what an emulator can run in a moment.
-constexpr int64_t kBusyRequests = 16;
+constexpr int64_t kBusyRequests = 10;
 
 } // namespace
 

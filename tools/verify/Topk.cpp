@@ -19,7 +19,7 @@ namespace {
 using Sets = std::vector<const oracle::PinnedScores *>;
 
 /// Rows with blocks in a launch of many: what an emulator can run in a moment.
-constexpr size_t kBusyRows = 48;
+constexpr size_t kBusyRows = 24;
 
 constexpr nvfp4rt_step_row kPaddedRow{-1, 0, -1, 0};
 
