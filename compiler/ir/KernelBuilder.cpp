@@ -200,6 +200,9 @@ Val KernelBuilder::sext(Val value, Type to, Where where) {
 Val KernelBuilder::toF16(Val value, Where where) {
   return wrap(arith::TruncFOp::create(at(where), loc(), f16Type(), value.get()));
 }
+Val KernelBuilder::toBF16(Val value, Where where) {
+  return wrap(arith::TruncFOp::create(at(where), loc(), b.getBF16Type(), value.get()));
+}
 Val KernelBuilder::fpext(Val value, Where where) {
   return wrap(arith::ExtFOp::create(at(where), loc(), f32Type(), value.get()));
 }

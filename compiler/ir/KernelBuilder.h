@@ -143,6 +143,8 @@ public:
   Val fpext(Val value, Where where = Where::current());
   /// fp32 to fp16, RNE.
   Val toF16(Val value, Where where = Where::current());
+  /// fp32 to bf16, RNE.
+  Val toBF16(Val value, Where where = Where::current());
   Val select(Val condition, Val ifTrue, Val ifFalse, Where where = Where::current());
   /// Elements of a vector value.
   llvm::SmallVector<Val> elements(Val vector, Where where = Where::current());
