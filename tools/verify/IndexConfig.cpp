@@ -82,7 +82,7 @@ bool cornerConfigs(Job &job, Needs needs, std::vector<Config> &configs) {
       job.fault(config.error().message);
       return false;
     }
-    configs.push_back(std::move(*config));
+    configs.push_back(*config);
   }
   std::sort(configs.begin(), configs.end(), [](const Config &a, const Config &b) {
     return mostRowsOf(a.request) < mostRowsOf(b.request);

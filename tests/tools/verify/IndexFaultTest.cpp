@@ -5,31 +5,15 @@
 
 #include <gtest/gtest.h>
 
-#include <cmath>
-
-namespace verify {
-void verifyStepMap(Job &job);
-void verifyIndexScore(Job &job);
-void verifyTopk(Job &job);
-void verifyIndexTopk(Job &job);
-void verifyIndexTopkMerge(Job &job);
-} // namespace verify
+#include <algorithm>
+#include <string_view>
 
 using fake::IndexFault;
 
 namespace {
 
-struct Family {
-  const char *name;
-  verify::FamilyCheck check;
-};
-const Family kStepMap{"step_map", verify::verifyStepMap};
-const Family kScore{"index_score", verify::verifyIndexScore};
-const Family kTopk{"topk", verify::verifyTopk};
-const Family kFused{"index_topk", verify::verifyIndexTopk};
-const Family kMerge{"index_topk_merge", verify::verifyIndexTopkMerge};
-
-void PrintTo(const Family &family, std::ostream *stream) { *stream << family.name; }
+constexpr const char *kStepMap = "step_map", *kScore = "index_score", *kTopk = "topk",
+                     *kFused = "index_topk", *kMerge = "index_topk_merge";
 
 struct Outcome {
   verify::VariantReport variant;
@@ -37,23 +21,25 @@ struct Outcome {
 };
 
 /// Check one variant; once-a-kernel cases only if asked for.
-Outcome check(const Family &family, const char *phase, fake::IndexFake &target, bool onceAKernel,
-              const nvfp4rt::Manifest &manifest = fake::indexManifest()) {
+Outcome check(std::string_view family, std::string_view phase, fake::IndexFake &target,
+              bool onceAKernel, const nvfp4rt::Manifest &manifest = fake::indexManifest()) {
   Outcome outcome;
+  const auto entries = verify::familyEntries();
+  const auto entry = std::ranges::find(entries, family, &verify::FamilyEntry::name);
   for (const nvfp4rt::Variant &variant : manifest.variants)
-    if (variant.name == std::string(family.name) + "__" + phase) {
+    if (entry != entries.end() && variant.family == family && variant.name.ends_with(phase)) {
       verify::Job job{target, manifest,        variant,
                       1,      outcome.variant, onceAKernel ? &outcome.kernel : nullptr};
-      family.check(job);
+      entry->check(job);
       return outcome;
     }
-  ADD_FAILURE() << "no variant of " << family.name << " in " << phase;
+  ADD_FAILURE() << "no variant of " << family << " in " << phase;
   return outcome;
 }
 
 std::string words(const verify::VariantReport &variant) { return variant.firstFault.value_or(""); }
 
-class CleanTwin : public testing::TestWithParam<std::tuple<Family, const char *>> {};
+class CleanTwin : public testing::TestWithParam<std::tuple<const char *, const char *>> {};
 
 TEST_P(CleanTwin, Passes) {
   const auto &[family, phase] = GetParam();
@@ -72,8 +58,9 @@ TEST_P(CleanTwin, Passes) {
   }
 }
 
-std::string familyAndPhase(const testing::TestParamInfo<std::tuple<Family, const char *>> &info) {
-  return std::string(std::get<0>(info.param).name) + "_" + std::get<1>(info.param);
+std::string
+familyAndPhase(const testing::TestParamInfo<std::tuple<const char *, const char *>> &info) {
+  return std::string(std::get<0>(info.param)) + "_" + std::get<1>(info.param);
 }
 
 INSTANTIATE_TEST_SUITE_P(Families, CleanTwin,
@@ -83,7 +70,7 @@ INSTANTIATE_TEST_SUITE_P(Families, CleanTwin,
 
 struct Planted {
   const char *name;
-  Family family;
+  const char *family;
   IndexFault fault;
   const char *phase;
   const char *words;        ///< of the message
@@ -91,14 +78,14 @@ struct Planted {
 };
 
 void PrintTo(const Planted &planted, std::ostream *stream) {
-  *stream << planted.family.name << " " << planted.name;
+  *stream << planted.family << " " << planted.name;
 }
 
 class PlantedFault : public testing::TestWithParam<Planted> {};
 
 TEST_P(PlantedFault, IsFound) {
   const Planted &planted = GetParam();
-  fake::IndexFake target(planted.family.name, planted.fault);
+  fake::IndexFake target(planted.family, planted.fault);
   Outcome outcome = check(planted.family, planted.phase, target, planted.onceAKernel);
   ASSERT_FALSE(outcome.variant.passed());
   EXPECT_NE(words(outcome.variant).find(planted.words), std::string::npos);

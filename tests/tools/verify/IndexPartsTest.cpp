@@ -8,10 +8,6 @@
 #include <algorithm>
 #include <cmath>
 
-namespace verify {
-void verifyIndexTopk(Job &job);
-} // namespace verify
-
 using namespace verify;
 using namespace verify::index;
 
@@ -173,7 +169,8 @@ TEST(IndexTopk, MissingSiblingsAreTold) {
                 [](const nvfp4rt::Variant &v) { return v.family != "index_topk"; });
   VariantReport report;
   Job job{target, manifest, manifest.variants[0], 1, report, nullptr};
-  verifyIndexTopk(job);
+  const auto entries = familyEntries();
+  std::ranges::find(entries, "index_topk", &FamilyEntry::name)->check(job);
   EXPECT_TRUE(report.passed()) << report.firstFault.value_or("");
   ASSERT_EQ(report.skipped.size(), 3u);
   EXPECT_EQ(report.skipped[0].find("no index_topk_merge in this bundle"), 0u);
