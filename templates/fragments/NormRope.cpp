@@ -89,11 +89,12 @@ Rotation loadRotation(KernelBuilder &kb, int64_t rotaryDim, Val cacheRow, Val he
   assert(llvm::isPowerOf2_32(rotation.distance) && rotation.distance < kLanesPerHead);
   // Lanes of both halves, and those past rotary_dim, name the same bytes.
   Val place = kb.zext(headLane & int64_t(rotation.distance - 1), kb.i64Type()) << 5;
+  // Not loadConstant: LLVM sinks such loads to their use, behind all that they should overlap with.
   auto load8 = [&](int64_t bytes) {
     Vals values;
     for (int64_t half : {0, 16})
-      values.append(kb.elements(kb.loadConstant(kb.vectorType(4, kb.f32Type()),
-                                                kb.offset(cacheRow, place + (bytes + half)), 16)));
+      values.append(kb.elements(kb.load(kb.vectorType(4, kb.f32Type()),
+                                        kb.offset(cacheRow, place + (bytes + half)), 16)));
     return values;
   };
   rotation.cos = load8(0);

@@ -118,62 +118,89 @@ Params paramsOf(const Spec &spec, Phase phase) {
   return params;
 }
 
-/// One wave's rows of one part.
+/// One wave's rows of one part. "Uniform" values are the same in all lanes.
 class Writer {
 public:
   Writer(KernelBuilder &kb, const Params &params, const std::vector<Quad> &quads)
-      : kb(kb), params(params), quads(quads), lane(kb.workitemId(0)),
-        headLane(urem(lane, kLanesPerHead)), group(udiv(lane, kLanesPerHead)),
-        lane16(kb.zext(lane, kb.i64Type()) << 4), headLane64(kb.zext(headLane, kb.i64Type())) {}
+      : kb(kb), params(params), lane(kb.workitemId(0)), headLane(urem(lane, kLanesPerHead)),
+        group(udiv(lane, kLanesPerHead)), headLane64(kb.zext(headLane, kb.i64Type())) {
+    for (const Quad &quad : quads)
+      lanes.push_back(prepare(quad));
+  }
 
   void run();
 
 private:
-  /// Where a row's cache bytes go, of one kind of planes.
+  /// What lanes know of their unit before a row is looked at.
+  struct Lanes {
+    Quad quad;
+    Val isLoaded;       ///< the layer has the unit; none in a quad of q
+    Val column;         ///< bytes of its elements in the packed row
+    Vals weights;       ///< with the offset; none in a quad of v
+    Val isNormed;       ///< none when all are
+    Val out, isOut;     ///< rows: the lane's address in row 0
+    Val payload, scale; ///< planes: the lane's address at page 0, token 0
+  };
+  /// Where a row's cache bytes go.
   struct Slot {
-    Val live, page, token;
+    Val isLive, page, token; ///< uniform
+  };
+  /// A row under way.
+  struct Row {
+    Val index;                              ///< i64
+    Vals words;                             ///< of each quad, as loaded
+    std::map<std::string_view, Slot> slots; ///< by the name of the argument
+    fragments::Rotation rotation;
   };
 
   Val perUnit(const Quad &quad, llvm::function_ref<Val(const Unit &)> value);
-  Val perLane(const Quad &quad, llvm::function_ref<Val(const Unit &)> condition);
+  Val perLane(const Quad &quad, llvm::function_ref<bool(const Unit &)> has,
+              llvm::function_ref<Val(const Unit &)> condition);
   Val isActive(Kind kind);
-  Val isAnyActive(const Quad &quad);
+  Lanes prepare(const Quad &quad);
   Vals loadWeights(const Quad &quad);
-  Val loadWords(const Quad &quad, Val packedRow);
-  Slot loadSlot(Kind kind, Val row64);
+  Val firstAddress(const Quad &quad, const char *KindArgs::*base, const char *separator,
+                   Val laneBytes);
+  Slot loadSlot(Kind kind, Val row);
   void emitRow(Val row);
-  void process(llvm::ArrayRef<size_t> indices, Val row64, llvm::ArrayRef<Val> words,
-               const fragments::Rotation &rotation);
-  void storeRows(const Quad &quad, Val row64, llvm::ArrayRef<Val> rounded);
-  void storePlanes(const Quad &quad, llvm::ArrayRef<Val> rounded);
-  Val planeAddress(const std::string &plane, const Unit &unit);
+  void process(llvm::ArrayRef<size_t> indices, const Row &row);
+  void storeRows(const Lanes &at, const Row &row, llvm::ArrayRef<Val> rounded);
+  void storePlanes(const Lanes &at, const Row &row, llvm::ArrayRef<Val> rounded);
 
   KernelBuilder &kb;
   const Params &params;
-  const std::vector<Quad> &quads;
-  Val lane, headLane, group, lane16, headLane64;
-  std::vector<Vals> weights;           ///< of each quad; empty when it has no norm
-  std::map<std::string, Slot> slotsOf; ///< of the row, by the name of the slots
+  Val lane, headLane, group, headLane64;
+  std::vector<Lanes> lanes; ///< of each quad
 };
 
-/// The value of the lane's unit. `value` is uniform; it is asked for once a unit.
+/// The uniform value of the lane's unit. An empty one is of no interest.
 Val Writer::perUnit(const Quad &quad, llvm::function_ref<Val(const Unit &)> value) {
-  Val result = value(quad.front());
-  for (auto [index, unit] : llvm::enumerate(llvm::drop_begin(quad))) {
+  Val result;
+  for (auto [index, unit] : llvm::enumerate(quad)) {
     Val other = value(unit);
-    if (other.get() != result.get())
-      result = kb.select(ult(group, int64_t(index + 1)), result, other);
+    if (!result.get())
+      result = other;
+    else if (other.get() && other.get() != result.get())
+      result = kb.select(ult(group, int64_t(index)), result, other);
   }
   return result;
 }
 
-/// The same of a condition, false in lanes without a unit.
-Val Writer::perLane(const Quad &quad, llvm::function_ref<Val(const Unit &)> condition) {
-  Val result = perUnit(quad, condition);
+/// A condition of the lane's unit, false in lanes whose unit does not have it and in those without
+/// a unit. Empty when no unit has it.
+Val Writer::perLane(const Quad &quad, llvm::function_ref<bool(const Unit &)> has,
+                    llvm::function_ref<Val(const Unit &)> condition) {
+  if (llvm::none_of(quad, has))
+    return {};
+  Val result =
+      perUnit(quad, [&](const Unit &unit) { return has(unit) ? condition(unit) : kb.i1(false); });
   return quad.size() == kQuad ? result : result & ult(group, int64_t(quad.size()));
 }
 
-/// Whether the layer has heads of this kind to be read; uniform.
+bool isOut(const Unit &unit) { return unit.args().out; }
+bool isPlane(const Unit &unit) { return unit.args().payload; }
+
+/// Whether the layer has heads of this kind; uniform.
 Val Writer::isActive(Kind kind) {
   Val active = kb.i1(true);
   if (kind == Kind::IndexQ || kind == Kind::IndexK)
@@ -183,184 +210,191 @@ Val Writer::isActive(Kind kind) {
   return active;
 }
 
-Val Writer::isAnyActive(const Quad &quad) {
-  Val any = isActive(quad.front().kind);
-  for (const Unit &unit : llvm::drop_begin(quad))
-    any = any | isActive(unit.kind);
-  return any;
-}
-
-/// Weights of the lane's dims, with the offset; nothing for a quad of V.
 Vals Writer::loadWeights(const Quad &quad) {
   if (isOf(quad, Kind::V))
     return {};
-  Val weight = perUnit(quad, [&](const Unit &unit) {
-    return kb.arg(unit.args().weight ? unit.args().weight : "k_weight"); // V: any, see isLoaded
-  });
-  Val isLoaded = perUnit(quad, [&](const Unit &unit) {
-    return unit.args().weight ? isActive(unit.kind) : kb.i1(false);
-  });
+  auto hasWeight = [](const Unit &unit) { return unit.args().weight != nullptr; };
+  Val weight = perUnit(
+      quad, [&](const Unit &unit) { return hasWeight(unit) ? kb.arg(unit.args().weight) : Val(); });
   auto load = [&] {
     return kb.elements(
         kb.loadConstant(kb.vectorType(4, kb.i32Type()), kb.offset(weight, headLane64 << 4), 16));
   };
-  Vals words =
-      isOf(quad, Kind::Q) ? load() : kb.ifElse(isLoaded, load, [&] { return Vals(4, kb.i32(0)); });
+  Vals words = isOf(quad, Kind::Q)
+                   ? load()
+                   : kb.ifElse(perLane(quad, hasWeight,
+                                       [&](const Unit &unit) { return isActive(unit.kind); }),
+                               load, [&] { return Vals(4, kb.i32(0)); });
   return llvm::map_to_vector(fragments::liftPacked(kb, params.dtype, words),
                              [&](Val w) { return w + kb.arg("weight_offset"); });
 }
 
-/// The lane's 8 elements as they are; 0 in heads that the layer does not have.
-Val Writer::loadWords(const Quad &quad, Val packedRow) {
-  Val column = perUnit(quad, [&](const Unit &unit) {
-    return kb.i64((unit.column - (&unit - quad.begin())) * params.headBytes);
+/// base + head * head_stride + laneBytes, for the units that have such a base.
+Val Writer::firstAddress(const Quad &quad, const char *KindArgs::*base, const char *separator,
+                         Val laneBytes) {
+  auto stride = [&](const Unit &unit) {
+    return kb.arg(std::string(unit.args().*base) + separator + "head_stride");
+  };
+  const Unit &first = quad.front();
+  Val heads;
+  if (isOf(quad, first.kind)) // consecutive heads
+    heads = stride(first) * first.head + kb.zext(group, kb.i64Type()) * stride(first);
+  else
+    heads = perUnit(quad, [&](const Unit &unit) {
+      return !(unit.args().*base) ? Val() : unit.head ? stride(unit) * unit.head : kb.i64(0);
+    });
+  Val start = perUnit(quad, [&](const Unit &unit) {
+    const char *name = unit.args().*base;
+    return !name ? Val() : kb.arg(isPlane(unit) ? std::string(name) + ".base" : name);
   });
-  mlir::Type type = kb.vectorType(4, kb.i32Type());
-  auto load = [&] { return Vals{kb.load(type, kb.offset(packedRow, column + lane16), 16)}; };
-  if (isOf(quad, Kind::Q))
-    return load().front();
-  Val active = perLane(quad, [&](const Unit &unit) { return isActive(unit.kind); });
-  return kb.ifElse(active, load, [&] { return Vals{kb.zero(type)}; }).front();
+  return kb.offset(start, heads + laneBytes);
+}
+
+Writer::Lanes Writer::prepare(const Quad &quad) {
+  Lanes result;
+  result.quad = quad;
+  auto active = [&](const Unit &unit) { return isActive(unit.kind); };
+  if (!isOf(quad, Kind::Q))
+    result.isLoaded = perLane(quad, [](const Unit &) { return true; }, active);
+  result.column = (kb.zext(lane, kb.i64Type()) << 4) + perUnit(quad, [&](const Unit &unit) {
+                    return kb.i64((unit.column - (&unit - quad.begin())) * params.headBytes);
+                  });
+  result.weights = loadWeights(quad);
+  auto hasNorm = [](const Unit &unit) { return unit.kind != Kind::V; };
+  if (!llvm::all_of(quad, hasNorm))
+    result.isNormed = perLane(quad, hasNorm, [&](const Unit &) { return kb.i1(true); });
+  if (llvm::any_of(quad, isOut)) {
+    result.isOut = perLane(quad, isOut, active);
+    result.out = firstAddress(quad, &KindArgs::out, "_", headLane64 << 4);
+  }
+  if (llvm::any_of(quad, isPlane)) {
+    result.payload = firstAddress(quad, &KindArgs::payload, ".", headLane64 << 2);
+    result.scale = firstAddress(quad, &KindArgs::scale, ".", lshr(headLane64, 1));
+  }
+  return result;
 }
 
 /// P2: one unsigned comparison refuses negative slots and slots past the pool.
-Writer::Slot Writer::loadSlot(Kind kind, Val row64) {
+Writer::Slot Writer::loadSlot(Kind kind, Val row) {
   const KindArgs &names = kKindArgs[size_t(kind)];
   auto load = [&] {
-    return Vals{kb.loadConstant(kb.i64Type(), kb.offset(kb.arg(names.slots), row64 << 3), 8)};
+    return Vals{kb.loadConstant(kb.i64Type(), kb.offset(kb.arg(names.slots), row << 3), 8)};
   };
   Val slot = kb.ifElse(isActive(kind), load, [&] { return Vals{kb.i64(-1)}; }).front();
   Val page = lshr(slot, int64_t(llvm::Log2_64(params.pageSize)));
   return {ult(page, kb.arg(names.pages)), page, slot & (params.pageSize - 1)};
 }
 
-/// base + page * page_stride + token * token_stride + head * head_stride (P1).
-Val Writer::planeAddress(const std::string &plane, const Unit &unit) {
-  const Slot &slot = slotsOf.at(unit.args().slots);
-  Val bytes =
-      slot.page * kb.arg(plane + ".page_stride") + slot.token * kb.arg(plane + ".token_stride");
-  if (unit.head > 0)
-    bytes = bytes + kb.arg(plane + ".head_stride") * unit.head;
-  return kb.offset(kb.arg(plane + ".base"), bytes);
-}
-
-void Writer::storeRows(const Quad &quad, Val row64, llvm::ArrayRef<Val> rounded) {
-  auto headOf = [&](const Unit &unit) {
-    std::string out = unit.args().out;
-    return kb.offset(kb.arg(out), row64 * kb.arg(out + "_row_stride") +
-                                      kb.arg(out + "_head_stride") * unit.head);
+void Writer::storeRows(const Lanes &at, const Row &row, llvm::ArrayRef<Val> rounded) {
+  if (!at.out.get())
+    return;
+  auto store = [&] {
+    Val bytes = perUnit(at.quad, [&](const Unit &unit) {
+      return isOut(unit) ? row.index * kb.arg(std::string(unit.args().out) + "_row_stride") : Val();
+    });
+    kb.store(kb.pack(rounded), kb.offset(at.out, bytes), 16);
   };
-  auto store = [&](Val head) { kb.store(kb.pack(rounded), kb.offset(head, headLane64 << 4), 16); };
-  if (isOf(quad, Kind::Q)) { // consecutive heads
-    store(kb.offset(headOf(quad.front()),
-                    kb.zext(group, kb.i64Type()) * kb.arg("q_out_head_stride")));
-    return;
-  }
-  if (llvm::none_of(quad, [](const Unit &unit) { return unit.args().out; }))
-    return;
-  Val stored = perLane(
-      quad, [&](const Unit &unit) { return unit.args().out ? isActive(unit.kind) : kb.i1(false); });
-  kb.ifThen(stored, [&] {
-    Val any = kb.arg("q_out");
-    store(perUnit(quad, [&](const Unit &unit) { return unit.args().out ? headOf(unit) : any; }));
-  });
+  if (isOf(at.quad, Kind::Q))
+    store();
+  else
+    kb.ifThen(at.isOut, store);
 }
 
-void Writer::storePlanes(const Quad &quad, llvm::ArrayRef<Val> rounded) {
-  if (llvm::none_of(quad, [](const Unit &unit) { return unit.args().payload; }))
+void Writer::storePlanes(const Lanes &at, const Row &row, llvm::ArrayRef<Val> rounded) {
+  if (!at.payload.get())
     return;
-  Val stored = perLane(quad, [&](const Unit &unit) {
-    return unit.args().payload ? slotsOf.at(unit.args().slots).live : kb.i1(false);
-  });
+  auto slotOf = [&](const Unit &unit) -> const Slot & { return row.slots.at(unit.args().slots); };
+  Val stored = perLane(at.quad, isPlane, [&](const Unit &unit) { return slotOf(unit).isLive; });
   // The 16 lanes of a head store or do not together, so the quantizer's exchanges are among active
   // lanes.
   kb.ifThen(stored, [&] {
-    auto address = [&](const char *KindArgs::*plane) {
-      Val any = kb.arg("q_out");
-      return perUnit(quad, [&](const Unit &unit) {
-        return unit.args().payload ? planeAddress(unit.args().*plane, unit) : any;
+    auto tokenBytes = [&](const char *KindArgs::*plane) { // P1
+      return perUnit(at.quad, [&](const Unit &unit) {
+        if (!isPlane(unit))
+          return Val();
+        std::string name = unit.args().*plane;
+        return slotOf(unit).page * kb.arg(name + ".page_stride") +
+               slotOf(unit).token * kb.arg(name + ".token_stride");
       });
     };
     fragments::QuantizedLane quantized =
         fragments::quantize(kb, fragments::liftPacked(kb, params.dtype, rounded));
     Val scales = fragments::gatherScales(kb, quantized.scale, lane);
-    kb.store(quantized.codes, kb.offset(address(&KindArgs::payload), headLane64 << 2), 4);
-    Val scale = address(&KindArgs::scale);
-    kb.ifThen(eq(lane & 7, 0), [&] { kb.store(scales, kb.offset(scale, lshr(headLane64, 1)), 4); });
+    kb.store(quantized.codes, kb.offset(at.payload, tokenBytes(&KindArgs::payload)), 4);
+    Val scale = kb.offset(at.scale, tokenBytes(&KindArgs::scale));
+    kb.ifThen(eq(lane & 7, 0), [&] { kb.store(scales, scale, 4); });
   });
 }
 
-/// Norm, turn, round and store the quads at `indices`, whose elements are `words`.
-void Writer::process(llvm::ArrayRef<size_t> indices, Val row64, llvm::ArrayRef<Val> words,
-                     const fragments::Rotation &rotation) {
+/// Norm, turn, round and store the quads at `indices`.
+void Writer::process(llvm::ArrayRef<size_t> indices, const Row &row) {
   llvm::SmallVector<Vals> heads; ///< of the quads with a norm
   for (size_t index : indices)
-    if (!weights[index].empty())
-      heads.push_back(fragments::liftPacked(kb, params.dtype, kb.elements(words[index])));
+    if (!lanes[index].weights.empty())
+      heads.push_back(fragments::liftPacked(kb, params.dtype, kb.elements(row.words[index])));
   Vals factors;
   if (!heads.empty())
     factors = fragments::normFactors(kb, params.dtype, heads, kb.arg("eps"));
 
   size_t next = 0; ///< of heads
   for (size_t index : indices) {
-    const Quad &quad = quads[index];
-    Vals packed = kb.elements(words[index]);
-    if (!weights[index].empty()) {
+    const Lanes &at = lanes[index];
+    Vals words = kb.elements(row.words[index]);
+    if (!at.weights.empty()) {
       Vals normed;
-      for (auto [x, weight] : llvm::zip_equal(heads[next], weights[index]))
+      for (auto [x, weight] : llvm::zip_equal(heads[next], at.weights))
         normed.push_back(x * factors[next] * weight);
       ++next;
       Vals rounded =
-          fragments::roundPacked(kb, params.dtype, fragments::turn(kb, rotation, normed));
-      Val isNormed = perUnit(quad, [&](const Unit &unit) { return kb.i1(unit.kind != Kind::V); });
-      bool allNormed = llvm::none_of(quad, [](const Unit &unit) { return unit.kind == Kind::V; });
-      for (auto [word, result] : llvm::zip_equal(packed, rounded))
-        word = allNormed ? result : kb.select(isNormed, result, word);
+          fragments::roundPacked(kb, params.dtype, fragments::turn(kb, row.rotation, normed));
+      for (auto [word, result] : llvm::zip_equal(words, rounded))
+        word = at.isNormed.get() ? kb.select(at.isNormed, result, word) : result;
     }
-    storeRows(quad, row64, packed);
-    storePlanes(quad, packed);
+    storeRows(at, row, words);
+    storePlanes(at, row, words);
   }
 }
 
-void Writer::emitRow(Val row) {
-  Val row64 = kb.zext(row, kb.i64Type());
+void Writer::emitRow(Val index) {
   // What addresses depend on first, then every element, then what the elements are multiplied by.
-  slotsOf.clear();
-  for (const Quad &quad : quads)
-    for (const Unit &unit : quad)
-      if (const char *slots = unit.args().slots; slots && !slotsOf.count(slots))
-        slotsOf[slots] = loadSlot(unit.kind, row64);
+  Row row;
+  row.index = kb.zext(index, kb.i64Type());
+  for (const Lanes &at : lanes)
+    for (const Unit &unit : at.quad)
+      if (isPlane(unit) && !row.slots.count(unit.args().slots))
+        row.slots[unit.args().slots] = loadSlot(unit.kind, row.index);
   Val cacheRow;
   if (params.rotaryDim > 0) {
-    Val position = kb.loadConstant(kb.i64Type(), kb.offset(kb.arg("positions"), row64 << 3), 8);
+    Val position = kb.loadConstant(kb.i64Type(), kb.offset(kb.arg("positions"), row.index << 3), 8);
     cacheRow = kb.offset(kb.arg("cos_sin"), position * (params.rotaryDim * 4));
   }
-  Val packedRow = kb.offset(kb.arg("packed"), row64 * kb.arg("packed_row_stride"));
-  Vals words =
-      llvm::map_to_vector(quads, [&](const Quad &quad) { return loadWords(quad, packedRow); });
-  fragments::Rotation rotation = fragments::loadRotation(kb, params.rotaryDim, cacheRow, headLane);
+  Val packed = kb.offset(kb.arg("packed"), row.index * kb.arg("packed_row_stride"));
+  mlir::Type type = kb.vectorType(4, kb.i32Type());
+  for (const Lanes &at : lanes) {
+    auto load = [&] { return Vals{kb.load(type, kb.offset(packed, at.column), 16)}; };
+    auto none = [&] { return Vals{kb.zero(type)}; };
+    row.words.push_back((at.isLoaded.get() ? kb.ifElse(at.isLoaded, load, none) : load()).front());
+  }
+  row.rotation = fragments::loadRotation(kb, params.rotaryDim, cacheRow, headLane);
 
   // Quads of q in one block, so that their chains of exchanges overlap; a quad that the layer may
   // not have is skipped as a whole.
   llvm::SmallVector<size_t> queries;
-  for (auto [index, quad] : llvm::enumerate(quads))
-    if (isOf(quad, Kind::Q))
+  for (auto [index, at] : llvm::enumerate(lanes))
+    if (isOf(at.quad, Kind::Q))
       queries.push_back(index);
   if (!queries.empty())
-    process(queries, row64, words, rotation);
-  for (auto [index, quad] : llvm::enumerate(quads))
-    if (!isOf(quad, Kind::Q))
-      kb.ifThen(isAnyActive(quad), [&] { process(index, row64, words, rotation); });
+    process(queries, row);
+  for (auto [index, at] : llvm::enumerate(lanes))
+    if (!isOf(at.quad, Kind::Q)) {
+      Val any = isActive(at.quad.front().kind);
+      for (const Unit &unit : llvm::drop_begin(at.quad))
+        any = any | isActive(unit.kind);
+      kb.ifThen(any, [&] { process(index, row); });
+    }
 }
 
 void Writer::run() {
-  for (const Quad &quad : quads) {
-    const Vals *same = nullptr; // all quads of q have one set of weights
-    for (auto [other, loaded] : llvm::zip(quads, weights))
-      if (isOf(quad, Kind::Q) && isOf(other, Kind::Q))
-        same = &loaded;
-    weights.push_back(same ? *same : loadWeights(quad));
-  }
   Val first = kb.workgroupId(0) * params.rowsPerWave;
   if (params.rowsPerWave == 1) { // the grid has a workgroup a row
     emitRow(first);
