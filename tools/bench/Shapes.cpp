@@ -51,6 +51,17 @@ constexpr Shape kContextShapes[] = {
     prefill("prefill-32k-100k", "32K rows after 100K", 32 * kK, 100 * kK),
 };
 
+constexpr Shape kAttentionShapes[] = {
+    decode("attn-1", "1 row: 1 x 128K, Q = 1", {1, 128 * kK}),
+    decode("attn-8", "8 rows: 8 x 64K, Q = 1", {8, 64 * kK}),
+    verify("attn-8-q8", "8 rows: 1 x 128K, Q = 8", {1, 128 * kK}),
+    decode("attn-64", "64 rows: 64 x 8K, Q = 1", {64, 8 * kK}),
+    verify("attn-64-q8", "64 rows: 8 x 64K, Q = 8", {8, 64 * kK}),
+    decode("attn-384", "384 rows: 384 x 4K, Q = 1", {384, 4 * kK}),
+    verify("attn-384-q8", "384 rows: 48 x 8K, Q = 8", {48, 8 * kK}),
+    prefill("attn-4096", "4096 rows after 100K", 4 * kK, 100 * kK),
+};
+
 } // namespace
 
 int64_t Shape::requests() const { return groups[0].requests + groups[1].requests; }
@@ -65,6 +76,7 @@ std::vector<int64_t> Shape::seqLens() const {
 
 std::span<const Shape> rowShapes() { return kRowShapes; }
 std::span<const Shape> contextShapes() { return kContextShapes; }
+std::span<const Shape> attentionShapes() { return kAttentionShapes; }
 
 Shape sampled(const Shape &shape, int64_t fraction) {
   if (!shape.isPrefill() || fraction <= 1)

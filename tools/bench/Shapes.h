@@ -44,6 +44,9 @@ struct Shape {
 std::span<const Shape> rowShapes();
 /// For readers of the cache: decode, verify and chunked prefill over contexts up to 1M tokens.
 std::span<const Shape> contextShapes();
+/// For attention, whose work is the blocks that rows have chosen: contexts of more blocks than a
+/// list has, by number of rows.
+std::span<const Shape> attentionShapes();
 
 /// Of a prefill shape one row in `fraction`, as one run of rows from the middle of the chunk, in
 /// multiples of 64 and not less; other shapes, and 1, change nothing.

@@ -4,6 +4,7 @@
 //
 //===------------------------------------------------------------------------===//
 #include "tools/bench/Traffic.h"
+#include "tools/gfx950emu/core/Wave.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
@@ -21,7 +22,8 @@ using gfx950emu::Wave;
 /// Counts one workgroup, and adds itself to the dispatch at its end.
 class Traffic::Workgroup : public gfx950emu::WorkgroupObserver {
 public:
-  explicit Workgroup(Traffic &traffic) : traffic(traffic), moved(traffic.sums.size()) {}
+  Workgroup(Traffic &traffic, uint32_t waves)
+      : traffic(traffic), moved(waves * traffic.sums.size()) {}
 
   void access(Wave &, const Inst *, const Access &a) override {
     if (a.space != Space::Global && a.space != Space::Constant)
@@ -34,14 +36,14 @@ public:
       ranges.push_back({a.address, a.address + a.bytes});
   }
 
-  void after(Wave &, const Inst *, const Inst *) override {
+  void after(Wave &wave, const Inst *, const Inst *) override {
     if (ranges.empty())
       return;
     if (ranges.size() > 1)
       llvm::sort(ranges, [](const Range &a, const Range &b) { return a.begin < b.begin; });
     uint64_t counted = 0; // everything below this address
     for (const Range &range : ranges) {
-      add(std::max(range.begin, counted), range.end);
+      add(wave, std::max(range.begin, counted), range.end);
       counted = std::max(counted, range.end);
     }
     ranges.clear();
@@ -50,8 +52,14 @@ public:
   void finish() override {
     std::lock_guard lock(traffic.mutex);
     for (size_t i = 0; i < moved.size(); ++i) {
-      traffic.sums[i].read += moved[i].read;
-      traffic.sums[i].written += moved[i].written;
+      BufferTraffic &sum = traffic.sums[i % traffic.sums.size()];
+      const auto [read, written] = moved[i];
+      sum.read += read;
+      sum.written += written;
+      if (read == 0)
+        continue;
+      sum.mostRead = std::max(sum.mostRead, read);
+      sum.leastRead = sum.readers++ == 0 ? read : std::min(sum.leastRead, read);
     }
     traffic.outside += outside;
     ++traffic.done;
@@ -68,13 +76,13 @@ private:
   };
 
   Traffic &traffic;
-  std::vector<Moved> moved; ///< by buffer
+  std::vector<Moved> moved; ///< by wave, then by buffer
   uint64_t outside = 0;
   // Of the instruction under way.
   llvm::SmallVector<Range, 64> ranges;
   AccessKind kind = AccessKind::Read;
 
-  void add(uint64_t begin, uint64_t end) {
+  void add(const Wave &wave, uint64_t begin, uint64_t end) {
     while (begin < end) {
       auto next = llvm::upper_bound(
           traffic.sums, begin, [](uint64_t at, const BufferTraffic &b) { return at < b.base; });
@@ -82,7 +90,8 @@ private:
       if (next != traffic.sums.begin() && begin < (next - 1)->base + (next - 1)->size) {
         const BufferTraffic &buffer = *(next - 1);
         stop = std::min(stop, buffer.base + buffer.size);
-        Moved &m = moved[static_cast<size_t>(&buffer - traffic.sums.data())];
+        Moved &m = moved[wave.indexInGroup * traffic.sums.size() +
+                         static_cast<size_t>(&buffer - traffic.sums.data())];
         if (kind != AccessKind::Write)
           m.read += stop - begin;
         if (kind != AccessKind::Read)
@@ -100,8 +109,9 @@ Traffic::Traffic(std::vector<BufferTraffic> buffers, Progress progress)
   llvm::sort(sums, [](const BufferTraffic &a, const BufferTraffic &b) { return a.base < b.base; });
 }
 
-std::unique_ptr<gfx950emu::WorkgroupObserver> Traffic::workgroup(const gfx950emu::WorkgroupInfo &) {
-  return std::make_unique<Workgroup>(*this);
+std::unique_ptr<gfx950emu::WorkgroupObserver>
+Traffic::workgroup(const gfx950emu::WorkgroupInfo &info) {
+  return std::make_unique<Workgroup>(*this, info.waves);
 }
 
 } // namespace bench

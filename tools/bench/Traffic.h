@@ -26,6 +26,8 @@ struct BufferTraffic {
   std::string name;
   uint64_t base = 0, size = 0;
   uint64_t read = 0, written = 0;
+  /// Waves that read any of it, and what those with the most and the fewest bytes read.
+  uint64_t readers = 0, mostRead = 0, leastRead = 0;
 };
 
 class Traffic : public gfx950emu::DispatchObserver {

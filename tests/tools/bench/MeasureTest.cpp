@@ -71,6 +71,24 @@ double ratio(const Counted &run) {
          (2 * kBytes);
 }
 
+// Groups 0 to 3 read nothing, 4 to 7 their 256 bytes once, the others twice.
+TEST(Measure, ReadersAreCounted) {
+  Counted run = runCounted("v_mov_b32_e32 v3, 0x400\n"
+                           "v_cmp_ge_u32_e32 vcc, v1, v3\n"
+                           "s_and_saveexec_b64 s[10:11], vcc\n"
+                           "global_load_dword v2, v1, s[4:5]\n"
+                           "v_mov_b32_e32 v3, 0x800\n"
+                           "v_cmp_ge_u32_e32 vcc, v1, v3\n"
+                           "s_and_b64 exec, exec, vcc\n"
+                           "global_load_dword v2, v1, s[4:5]\n"
+                           "s_waitcnt vmcnt(0)\n");
+  EXPECT_EQ(run.source.readers, 12u);
+  EXPECT_EQ(run.source.mostRead, 512u);
+  EXPECT_EQ(run.source.leastRead, 256u);
+  EXPECT_EQ(run.source.read, 4u * 256 + 8 * 512);
+  EXPECT_EQ(run.target.readers, 0u);
+}
+
 TEST(Measure, CopyMovesItsFloor) {
   Counted run = runCounted(kCopy);
   EXPECT_EQ(run.source.read, kBytes);

@@ -15,7 +15,8 @@ using bench::Shape;
 using testing::ElementsAre;
 
 const Shape &shapeOf(std::string_view name) {
-  for (std::span<const Shape> table : {bench::rowShapes(), bench::contextShapes()})
+  for (std::span<const Shape> table :
+       {bench::rowShapes(), bench::contextShapes(), bench::attentionShapes()})
     for (const Shape &shape : table)
       if (shape.name == name)
         return shape;
@@ -25,7 +26,8 @@ const Shape &shapeOf(std::string_view name) {
 
 TEST(Shapes, NamesAreUniqueAndPhasesAreKnown) {
   std::set<std::string_view> names;
-  for (std::span<const Shape> table : {bench::rowShapes(), bench::contextShapes()})
+  for (std::span<const Shape> table :
+       {bench::rowShapes(), bench::contextShapes(), bench::attentionShapes()})
     for (const Shape &shape : table) {
       EXPECT_TRUE(names.insert(shape.name).second) << shape.name;
       EXPECT_TRUE(nvfp4rt::symbolValue(nvfp4rt::Field::phase, shape.phase)) << shape.phase;
@@ -54,6 +56,16 @@ TEST(Shapes, ContextsOfReaders) {
   EXPECT_EQ(shapeOf("bs128-8k-q1").rows(), 128);
   EXPECT_THAT(shapeOf("prefill-32k-100k").seqLens(), ElementsAre(132 * 1024));
   EXPECT_EQ(shapeOf("prefill-32k-100k").rows(), 32 * 1024);
+}
+
+TEST(Shapes, RowsOfAttention) {
+  std::vector<int64_t> rows;
+  for (const Shape &shape : bench::attentionShapes()) {
+    rows.push_back(shape.rows());
+    for (int64_t len : shape.seqLens())
+      EXPECT_GE((len - shape.rowsPerRequest()) / 128, 16) << shape.name; // lists are full
+  }
+  EXPECT_THAT(rows, ElementsAre(1, 8, 8, 64, 64, 384, 384, 4096));
 }
 
 // A sample is the middle rows of the chunk, with the contexts that they have in it.
