@@ -11,6 +11,8 @@ using namespace mlir;
 
 namespace nvfp4gen {
 
+static constexpr unsigned kLdsSpace = 3, kConstantSpace = 4, kBufferSpace = 8;
+
 //===------------------------------------------------------------------------===//
 // Module, function, arguments
 //===------------------------------------------------------------------------===//
@@ -43,13 +45,26 @@ KernelBuilder::KernelBuilder(MLIRContext &context, const KernelPlan &plan,
 
 OwningOpRef<ModuleOp> KernelBuilder::takeModule() { return std::move(module); }
 
-Val KernelBuilder::arg(std::string_view path) {
+size_t KernelBuilder::argIndex(std::string_view path) {
   std::optional<size_t> index = layout.indexOf(path);
   if (!index)
     llvm::report_fatal_error(llvm::Twine("template asks for kernel argument '") +
                              llvm::StringRef(path) + "', which the struct of family '" +
                              llvm::StringRef(layout.family) + "' does not have");
-  return wrap(function.getArgument(*index));
+  return *index;
+}
+
+Val KernelBuilder::arg(std::string_view path) { return wrap(function.getArgument(argIndex(path))); }
+
+Val KernelBuilder::argHere(std::string_view path, Where where) {
+  size_t index = argIndex(path);
+  auto pointer = LLVM::LLVMPointerType::get(b.getContext(), kConstantSpace);
+  Val segment = callIntrinsic("llvm.amdgcn.kernarg.segment.ptr", pointer, {}, where);
+  // The argument segment is the struct (nvfp4rt_args.h).
+  uint32_t bytes = layout.fields[index].offset;
+  Val place = wrap(LLVM::GEPOp::create(at(where), loc(), pointer, i8Type(), segment.get(),
+                                       ArrayRef<LLVM::GEPArg>{int32_t(bytes)}));
+  return loadConstant(function.getArgument(index).getType(), place, bytes % 8 ? 4 : 8, where);
 }
 
 OpBuilder &KernelBuilder::at(const std::source_location &where) {
@@ -263,7 +278,6 @@ Val KernelBuilder::splat(Val vector, unsigned index, unsigned count, Where where
 static unsigned addressSpace(Val pointer) {
   return cast<LLVM::LLVMPointerType>(pointer.type()).getAddressSpace();
 }
-constexpr unsigned kLdsSpace = 3, kBufferSpace = 8;
 
 Val KernelBuilder::isNull(Val pointer, Where where) {
   OpBuilder &builder = at(where);

@@ -109,6 +109,9 @@ public:
   /// A kernel argument by its path in the argument struct, e.g. "k_payload.page_stride"; a name
   /// that the layout lacks is a template's fault and is fatal.
   Val arg(std::string_view path);
+  /// The same, loaded where it is asked for: LLVM loads what arg() gives at the kernel's entry, so
+  /// arguments that one of several branches needs would be live in all of them.
+  Val argHere(std::string_view path, std::source_location where = std::source_location::current());
 
   Val i1(bool value, Where where = Where::current());
   Val i32(int64_t value, Where where = Where::current());
@@ -210,8 +213,8 @@ public:
   Val fmed3(Val a, Val low, Val high, Where where = Where::current());
   /// v_exp_f32: 2^value, about 1 ulp; results below 2^-126 are 0.
   Val exp2(Val value, Where where = Where::current());
-  /// ds_read_b64_tr_b16 of an LDS address a lane: of the 16 x 4 fp16 that 16 lanes point at, as rows
-  /// of 16, lane l takes column l % 16; a vector of 4 fp16.
+  /// ds_read_b64_tr_b16 of an LDS address a lane: of the 16 x 4 fp16 that 16 lanes point at, as
+  /// rows of 16, lane l takes column l % 16; a vector of 4 fp16.
   Val loadTransposed16(Val pointer, Where where = Where::current());
   /// v_rcp_f32: about 1 ulp.
   Val rcp(Val value, Where where = Where::current());
@@ -266,6 +269,7 @@ public:
   mlir::Location loc();
 
 private:
+  size_t argIndex(std::string_view path);
   Val wrap(mlir::Value value) { return Val(*this, value); }
   Vals wrapAll(mlir::ValueRange values);
   Val callIntrinsic(llvm::StringRef name, mlir::Type result, mlir::ValueRange operands,

@@ -8,7 +8,6 @@
 #include "llvm/Support/MathExtras.h"
 
 #include <cmath>
-#include <limits>
 
 namespace nvfp4gen::fragments {
 
@@ -17,6 +16,7 @@ namespace {
 using Vals = KernelBuilder::Vals;
 
 constexpr double kHeadDim = kLanesPerHead * kElementsPerLane;
+constexpr int64_t kInfinity = 0x7F800000; ///< bits in fp32
 
 /// Sum of x^2 over the 16 lanes, the same bits in each: every step adds the same two numbers in
 /// both lanes that exchange them.
@@ -58,23 +58,23 @@ Vals normFactors(KernelBuilder &kb, DType dtype, llvm::ArrayRef<Vals> heads, Val
   if (dtype == DType::FP16)
     return factors;
 
-  // A sum that overflowed is computed again from x * 2^-68, below 128 * 2^(2 * (128 - 68)) = 2^127.
-  // The factor is then between 2^-128 and 2^-60; as a subnormal number it still has 21 bits. What
-  // underflows in a square is nothing beside this sum, which is at least 2^(128 - 136).
-  Val infinity = kb.f32(std::numeric_limits<double>::infinity());
-  auto overflowed = [&](Val sum) { return kb.notLess(sum, infinity); };
-  Val any = overflowed(sums.front());
+  // A sum that overflowed has the factor 0, as no other has. It is computed again from x * 2^-68,
+  // below 128 * 2^(2 * (128 - 68)) = 2^127. The factor is then between 2^-128 and 2^-60; as a
+  // subnormal number it still has 21 bits. What underflows in a square is nothing beside this sum,
+  // which is at least 2^(128 - 136).
+  auto bits = [&](Val value) { return kb.bitcast(value, kb.i32Type()); };
+  Val most = bits(sums.front()); // sums are not negative, so their bits are in their order
   for (Val sum : llvm::drop_begin(sums))
-    any = any | overflowed(sum);
+    most = smax(most, bits(sum));
   return kb.ifElse(
-      any,
+      sle(kb.i32(kInfinity), most),
       [&] {
         Val down = kb.f32(std::ldexp(1, -68));
         Vals result;
-        for (auto [x, sum, factor] : llvm::zip_equal(heads, sums, factors)) {
+        for (auto [x, factor] : llvm::zip_equal(heads, factors)) {
           Val scaled = sumOfSquares(kb, llvm::map_to_vector(x, [&](Val v) { return v * down; }));
           Val again = kb.rsq(kb.fma(scaled, kb.f32(1 / kHeadDim), eps * down * down)) * down;
-          result.push_back(kb.select(overflowed(sum), again, factor));
+          result.push_back(kb.select(eq(bits(factor), 0), again, factor));
         }
         return result;
       },

@@ -111,10 +111,13 @@ Params paramsOf(const Spec &spec, Phase phase) {
                 spec.model.headDim * 2,
                 phase == Phase::Prefill ? kRowsPerPrefillWave : kRowsPerWave,
                 {}};
-  size_t count = llvm::divideCeil(quads.size(), kMostQuads);
-  for (size_t part = 0; part < count; ++part)
-    params.parts.emplace_back(quads.begin() + ptrdiff_t(part * quads.size() / count),
-                              quads.begin() + ptrdiff_t((part + 1) * quads.size() / count));
+  // Those with more to do than q are dealt first, so that each part has as few kinds as can be.
+  params.parts.resize(llvm::divideCeil(quads.size(), kMostQuads));
+  size_t dealt = 0;
+  for (bool isQ : {false, true})
+    for (const Quad &quad : quads)
+      if (isOf(quad, Kind::Q) == isQ)
+        params.parts[dealt++ % params.parts.size()].push_back(quad);
   return params;
 }
 
@@ -131,15 +134,19 @@ public:
   void run();
 
 private:
+  /// A plane as a lane sees it: its address at page 0, token 0, and the strides.
+  struct LanePlane {
+    Val start, pageStride, tokenStride;
+  };
   /// What lanes know of their unit before a row is looked at.
   struct Lanes {
     Quad quad;
-    Val isLoaded;       ///< the layer has the unit; none in a quad of q
-    Val column;         ///< bytes of its elements in the packed row
-    Vals weights;       ///< with the offset; none in a quad of v
-    Val isNormed;       ///< none when all are
-    Val out, isOut;     ///< rows: the lane's address in row 0
-    Val payload, scale; ///< planes: the lane's address at page 0, token 0
+    Val isLoaded;             ///< the layer has the unit; none in a quad of q
+    Val column;               ///< bytes of its elements in the packed row
+    Vals weights;             ///< with the offset; none in a quad of v
+    Val isNormed;             ///< none when all are
+    Val out, isOut;           ///< rows: the lane's address in row 0
+    LanePlane payload, scale; ///< none in a quad without planes
   };
   /// Where a row's cache bytes go.
   struct Slot {
@@ -151,6 +158,8 @@ private:
     Vals words;                             ///< of each quad, as loaded
     std::map<std::string_view, Slot> slots; ///< by the name of the argument
     fragments::Rotation rotation;
+    Val q;             ///< where the quad of q that was stored last went
+    int64_t qHead = 0; ///< its first head
   };
 
   Val perUnit(const Quad &quad, llvm::function_ref<Val(const Unit &)> value);
@@ -161,10 +170,11 @@ private:
   Vals loadWeights(const Quad &quad);
   Val firstAddress(const Quad &quad, const char *KindArgs::*base, const char *separator,
                    Val laneBytes);
+  LanePlane preparePlane(const Quad &quad, const char *KindArgs::*plane, Val laneBytes);
   Slot loadSlot(Kind kind, Val row);
   void emitRow(Val row);
-  void process(llvm::ArrayRef<size_t> indices, const Row &row);
-  void storeRows(const Lanes &at, const Row &row, llvm::ArrayRef<Val> rounded);
+  void process(llvm::ArrayRef<size_t> indices, Row &row);
+  void storeRows(const Lanes &at, Row &row, llvm::ArrayRef<Val> rounded);
   void storePlanes(const Lanes &at, const Row &row, llvm::ArrayRef<Val> rounded);
 
   KernelBuilder &kb;
@@ -204,9 +214,9 @@ bool isPlane(const Unit &unit) { return unit.args().payload; }
 Val Writer::isActive(Kind kind) {
   Val active = kb.i1(true);
   if (kind == Kind::IndexQ || kind == Kind::IndexK)
-    active = ne(kb.arg("index_branch"), 0);
+    active = ne(kb.argHere("index_branch"), 0);
   if (const char *slots = kKindArgs[size_t(kind)].slots)
-    active = active & (kb.isNull(kb.arg(slots)) ^ kb.i1(true));
+    active = active & (kb.isNull(kb.argHere(slots)) ^ kb.i1(true));
   return active;
 }
 
@@ -214,11 +224,12 @@ Vals Writer::loadWeights(const Quad &quad) {
   if (isOf(quad, Kind::V))
     return {};
   auto hasWeight = [](const Unit &unit) { return unit.args().weight != nullptr; };
-  Val weight = perUnit(
-      quad, [&](const Unit &unit) { return hasWeight(unit) ? kb.arg(unit.args().weight) : Val(); });
+  Val weight = perUnit(quad, [&](const Unit &unit) {
+    return hasWeight(unit) ? kb.argHere(unit.args().weight) : Val();
+  });
   auto load = [&] {
     return kb.elements(
-        kb.loadConstant(kb.vectorType(4, kb.i32Type()), kb.offset(weight, headLane64 << 4), 16));
+        kb.load(kb.vectorType(4, kb.i32Type()), kb.offset(weight, headLane64 << 4), 16));
   };
   Vals words = isOf(quad, Kind::Q)
                    ? load()
@@ -226,14 +237,14 @@ Vals Writer::loadWeights(const Quad &quad) {
                                        [&](const Unit &unit) { return isActive(unit.kind); }),
                                load, [&] { return Vals(4, kb.i32(0)); });
   return llvm::map_to_vector(fragments::liftPacked(kb, params.dtype, words),
-                             [&](Val w) { return w + kb.arg("weight_offset"); });
+                             [&](Val w) { return w + kb.argHere("weight_offset"); });
 }
 
 /// base + head * head_stride + laneBytes, for the units that have such a base.
 Val Writer::firstAddress(const Quad &quad, const char *KindArgs::*base, const char *separator,
                          Val laneBytes) {
   auto stride = [&](const Unit &unit) {
-    return kb.arg(std::string(unit.args().*base) + separator + "head_stride");
+    return kb.argHere(std::string(unit.args().*base) + separator + "head_stride");
   };
   const Unit &first = quad.front();
   Val heads;
@@ -245,9 +256,20 @@ Val Writer::firstAddress(const Quad &quad, const char *KindArgs::*base, const ch
     });
   Val start = perUnit(quad, [&](const Unit &unit) {
     const char *name = unit.args().*base;
-    return !name ? Val() : kb.arg(isPlane(unit) ? std::string(name) + ".base" : name);
+    return !name ? Val() : kb.argHere(isPlane(unit) ? std::string(name) + ".base" : name);
   });
   return kb.offset(start, heads + laneBytes);
+}
+
+Writer::LanePlane Writer::preparePlane(const Quad &quad, const char *KindArgs::*plane,
+                                       Val laneBytes) {
+  auto member = [&](const char *name) {
+    return perUnit(quad, [&](const Unit &unit) {
+      return isPlane(unit) ? kb.argHere(std::string(unit.args().*plane) + name) : Val();
+    });
+  };
+  return {firstAddress(quad, plane, ".", laneBytes), member(".page_stride"),
+          member(".token_stride")};
 }
 
 Writer::Lanes Writer::prepare(const Quad &quad) {
@@ -268,8 +290,8 @@ Writer::Lanes Writer::prepare(const Quad &quad) {
     result.out = firstAddress(quad, &KindArgs::out, "_", headLane64 << 4);
   }
   if (llvm::any_of(quad, isPlane)) {
-    result.payload = firstAddress(quad, &KindArgs::payload, ".", headLane64 << 2);
-    result.scale = firstAddress(quad, &KindArgs::scale, ".", lshr(headLane64, 1));
+    result.payload = preparePlane(quad, &KindArgs::payload, headLane64 << 2);
+    result.scale = preparePlane(quad, &KindArgs::scale, lshr(headLane64, 1));
   }
   return result;
 }
@@ -278,63 +300,69 @@ Writer::Lanes Writer::prepare(const Quad &quad) {
 Writer::Slot Writer::loadSlot(Kind kind, Val row) {
   const KindArgs &names = kKindArgs[size_t(kind)];
   auto load = [&] {
-    return Vals{kb.loadConstant(kb.i64Type(), kb.offset(kb.arg(names.slots), row << 3), 8)};
+    return Vals{kb.loadConstant(kb.i64Type(), kb.offset(kb.argHere(names.slots), row << 3), 8)};
   };
   Val slot = kb.ifElse(isActive(kind), load, [&] { return Vals{kb.i64(-1)}; }).front();
   Val page = lshr(slot, int64_t(llvm::Log2_64(params.pageSize)));
-  return {ult(page, kb.arg(names.pages)), page, slot & (params.pageSize - 1)};
+  return {ult(page, kb.argHere(names.pages)), page, slot & (params.pageSize - 1)};
 }
 
-void Writer::storeRows(const Lanes &at, const Row &row, llvm::ArrayRef<Val> rounded) {
+void Writer::storeRows(const Lanes &at, Row &row, llvm::ArrayRef<Val> rounded) {
   if (!at.out.get())
     return;
-  auto store = [&] {
-    Val bytes = perUnit(at.quad, [&](const Unit &unit) {
-      return isOut(unit) ? row.index * kb.arg(std::string(unit.args().out) + "_row_stride") : Val();
-    });
-    kb.store(kb.pack(rounded), kb.offset(at.out, bytes), 16);
+  auto address = [&] {
+    return kb.offset(at.out, perUnit(at.quad, [&](const Unit &unit) {
+                       return isOut(unit) ? row.index * kb.argHere(std::string(unit.args().out) +
+                                                                   "_row_stride")
+                                          : Val();
+                     }));
   };
-  if (isOf(at.quad, Kind::Q))
-    store();
-  else
-    kb.ifThen(at.isOut, store);
+  auto store = [&](Val pointer) { kb.store(kb.pack(rounded), pointer, 16); };
+  if (!isOf(at.quad, Kind::Q)) {
+    kb.ifThen(at.isOut, [&] { store(address()); });
+    return;
+  }
+  // From one quad of q to the next: one address under way, not one a quad.
+  int64_t head = at.quad.front().head;
+  row.q = row.q.get() ? kb.offset(row.q, kb.argHere("q_out_head_stride") * (head - row.qHead))
+                      : address();
+  row.qHead = head;
+  store(row.q);
 }
 
 void Writer::storePlanes(const Lanes &at, const Row &row, llvm::ArrayRef<Val> rounded) {
-  if (!at.payload.get())
+  if (!at.payload.start.get())
     return;
   auto slotOf = [&](const Unit &unit) -> const Slot & { return row.slots.at(unit.args().slots); };
   Val stored = perLane(at.quad, isPlane, [&](const Unit &unit) { return slotOf(unit).isLive; });
   // The 16 lanes of a head store or do not together, so the quantizer's exchanges are among active
   // lanes.
   kb.ifThen(stored, [&] {
-    auto tokenBytes = [&](const char *KindArgs::*plane) { // P1
-      return perUnit(at.quad, [&](const Unit &unit) {
-        if (!isPlane(unit))
-          return Val();
-        std::string name = unit.args().*plane;
-        return slotOf(unit).page * kb.arg(name + ".page_stride") +
-               slotOf(unit).token * kb.arg(name + ".token_stride");
-      });
+    Val page = perUnit(at.quad,
+                       [&](const Unit &unit) { return isPlane(unit) ? slotOf(unit).page : Val(); });
+    Val token = perUnit(
+        at.quad, [&](const Unit &unit) { return isPlane(unit) ? slotOf(unit).token : Val(); });
+    auto address = [&](const LanePlane &plane) { // P1
+      return kb.offset(plane.start, page * plane.pageStride + token * plane.tokenStride);
     };
     fragments::QuantizedLane quantized =
         fragments::quantize(kb, fragments::liftPacked(kb, params.dtype, rounded));
     Val scales = fragments::gatherScales(kb, quantized.scale, lane);
-    kb.store(quantized.codes, kb.offset(at.payload, tokenBytes(&KindArgs::payload)), 4);
-    Val scale = kb.offset(at.scale, tokenBytes(&KindArgs::scale));
+    kb.store(quantized.codes, address(at.payload), 4);
+    Val scale = address(at.scale);
     kb.ifThen(eq(lane & 7, 0), [&] { kb.store(scales, scale, 4); });
   });
 }
 
 /// Norm, turn, round and store the quads at `indices`.
-void Writer::process(llvm::ArrayRef<size_t> indices, const Row &row) {
+void Writer::process(llvm::ArrayRef<size_t> indices, Row &row) {
   llvm::SmallVector<Vals> heads; ///< of the quads with a norm
   for (size_t index : indices)
     if (!lanes[index].weights.empty())
       heads.push_back(fragments::liftPacked(kb, params.dtype, kb.elements(row.words[index])));
   Vals factors;
   if (!heads.empty())
-    factors = fragments::normFactors(kb, params.dtype, heads, kb.arg("eps"));
+    factors = fragments::normFactors(kb, params.dtype, heads, kb.argHere("eps"));
 
   size_t next = 0; ///< of heads
   for (size_t index : indices) {
@@ -365,10 +393,11 @@ void Writer::emitRow(Val index) {
         row.slots[unit.args().slots] = loadSlot(unit.kind, row.index);
   Val cacheRow;
   if (params.rotaryDim > 0) {
-    Val position = kb.loadConstant(kb.i64Type(), kb.offset(kb.arg("positions"), row.index << 3), 8);
-    cacheRow = kb.offset(kb.arg("cos_sin"), position * (params.rotaryDim * 4));
+    Val position =
+        kb.loadConstant(kb.i64Type(), kb.offset(kb.argHere("positions"), row.index << 3), 8);
+    cacheRow = kb.offset(kb.argHere("cos_sin"), position * (params.rotaryDim * 4));
   }
-  Val packed = kb.offset(kb.arg("packed"), row.index * kb.arg("packed_row_stride"));
+  Val packed = kb.offset(kb.argHere("packed"), row.index * kb.argHere("packed_row_stride"));
   mlir::Type type = kb.vectorType(4, kb.i32Type());
   for (const Lanes &at : lanes) {
     auto load = [&] { return Vals{kb.load(type, kb.offset(packed, at.column), 16)}; };
@@ -400,7 +429,7 @@ void Writer::run() {
     emitRow(first);
     return;
   }
-  Val end = umin(first + params.rowsPerWave, kb.arg("rows"));
+  Val end = umin(first + params.rowsPerWave, kb.argHere("rows"));
   kb.loop(first, end, 1, {}, [&](Val row, llvm::ArrayRef<Val>) {
     emitRow(row);
     return Vals();

@@ -21,6 +21,13 @@
 
 namespace bench {
 
+/// What a fused family is used instead of.
+struct Replaced {
+  std::string_view what;
+  uint64_t bytes = 0; ///< that it reads and writes
+  uint64_t launches = 0;
+};
+
 /// What a launch had to do, known without running it.
 struct Demand {
   uint64_t units = 0; ///< of the family's unit
@@ -30,6 +37,7 @@ struct Demand {
   std::optional<double> floorInstructions;
   /// Pages of the workgroup with the most less those of the one with the fewest.
   std::optional<uint64_t> imbalance;
+  std::optional<Replaced> replaced;
   uint64_t floorBytes() const { return floorRead + floorWritten; }
 };
 

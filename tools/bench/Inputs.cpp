@@ -57,6 +57,16 @@ void fillScores(const Buffer &buffer) {
   fill<float>(buffer, 4, [](uint64_t bits) { return static_cast<float>(bits >> 40) * 0x1p-24f; });
 }
 
+void fillSlots(const Buffer &slots, const Shape &shape, int64_t pageSize, int64_t pages) {
+  const std::vector<int32_t> order = permutation(pages, 1);
+  const auto perPage = static_cast<size_t>(shape.isPrefill() ? pageSize : 1);
+  for (size_t row = 0; row < static_cast<size_t>(shape.rows()); ++row) {
+    const size_t token =
+        shape.isPrefill() ? row % perPage : row * 37 % static_cast<size_t>(pageSize);
+    slots.as<int64_t>()[row] = order[row / perPage] * pageSize + static_cast<int64_t>(token);
+  }
+}
+
 std::vector<int32_t> permutation(int64_t n, uint64_t seed) {
   std::vector<int32_t> result(static_cast<size_t>(n));
   std::iota(result.begin(), result.end(), 0);

@@ -24,6 +24,10 @@ void fillValues(const Buffer &buffer, int64_t dtype);
 /// Distinct-looking fp32 scores in [0, 1).
 void fillScores(const Buffer &buffer);
 
+/// Slots of a step's rows in a pool of `pages` pages: in prefill they fill pages one after the
+/// other, in decode and verify each goes to a page of its own.
+void fillSlots(const Buffer &slots, const Shape &shape, int64_t pageSize, int64_t pages);
+
 /// 0 to n - 1, shuffled.
 std::vector<int32_t> permutation(int64_t n, uint64_t seed);
 

@@ -119,14 +119,7 @@ private:
     demand.floorRead += slots.size();
     if (slots.size() == 0)
       return nullptr;
-    const std::vector<int32_t> pages = permutation(args.pages, 1);
-    const auto perPage = static_cast<size_t>(shape.isPrefill() ? config.pageSize : 1);
-    for (size_t row = 0; row < rows; ++row) {
-      const size_t token =
-          shape.isPrefill() ? row % perPage : row * 37 % static_cast<size_t>(config.pageSize);
-      slots.as<int64_t>()[row] =
-          pages[row / perPage] * config.pageSize + static_cast<int64_t>(token);
-    }
+    fillSlots(slots, shape, config.pageSize, args.pages);
     return slots.as<int64_t>();
   }
 };

@@ -58,6 +58,12 @@ double ratioOf(const Outcome &outcome) {
   return static_cast<double>(moved) / static_cast<double>(outcome.demand.floorBytes());
 }
 
+/// Of an outcome that replaces something; negative when it moves more.
+int64_t savedBytes(const Outcome &outcome) {
+  return static_cast<int64_t>(outcome.demand.replaced->bytes) -
+         static_cast<int64_t>(outcome.measurement.bytesRead() + outcome.measurement.bytesWritten());
+}
+
 double perUnit(const Outcome &outcome, uint64_t value) {
   return static_cast<double>(value) / static_cast<double>(outcome.demand.units);
 }
@@ -124,6 +130,29 @@ std::string instructionTable(const std::vector<const Row *> &rows) {
                fmt::format("{:.2f}", measured.cost.microseconds), limit ? limit->name : ""});
   }
   return table.text();
+}
+
+/// Empty when the family replaces nothing.
+std::string savingTable(const std::vector<const Row *> &rows) {
+  Table table(
+      {"shape", "instead B", "saved B", "saved", fmt::format("B/{}", rows[0]->unit), "launches"});
+  std::string_view what;
+  for (const Row *row : rows) {
+    const auto &[demand, measured] = row->outcome;
+    if (!demand.replaced)
+      continue;
+    what = demand.replaced->what;
+    const int64_t saved = savedBytes(row->outcome);
+    table.add(
+        {shapeText(row->shape), fmt::to_string(demand.replaced->bytes), fmt::to_string(saved),
+         fmt::format("{:.1f} %", 100 * static_cast<double>(saved) /
+                                     static_cast<double>(demand.replaced->bytes)),
+         fmt::format("{:.1f}", static_cast<double>(saved) / static_cast<double>(demand.units)),
+         fmt::format("{} -> 1", demand.replaced->launches)});
+  }
+  if (what.empty())
+    return {};
+  return fmt::format("\na layer saves against {}:\n{}", what, table.text());
 }
 
 std::vector<std::string_view> familiesOf(const Report &report) {
@@ -199,6 +228,10 @@ nlohmann::json rowJson(const Row &row) {
   json["lds_conflict_share"] = ldsConflictShare(counts);
   if (demand.imbalance)
     json["imbalance"] = *demand.imbalance;
+  if (demand.replaced)
+    json["saving"] = {{"against", demand.replaced->what},
+                      {"bytes", savedBytes(row.outcome)},
+                      {"launches", demand.replaced->launches - 1}};
   json["estimate"] = costJson(measured.cost);
   json["seconds"] = measured.seconds;
   return json;
@@ -243,7 +276,7 @@ std::string reportTable(const Report &report) {
     text += fmt::format("{} [emulated]; floor: {}\n", family, any->floor);
     text += kernelLines(report, family);
     if (!rows.empty())
-      text += "\n" + bytesTable(rows) + "\n" + instructionTable(rows);
+      text += "\n" + bytesTable(rows) + "\n" + instructionTable(rows) + savingTable(rows);
     text += without + "\n";
   }
   return text + fmt::format("{:.1f} s\n", report.seconds);
