@@ -132,6 +132,36 @@ constexpr ArgField kIndexTopkMergeLayout[] = {
     NVFP4_ARG(nvfp4rt_index_topk_merge_args, reserved),
 };
 
+constexpr ArgField kSparseAttentionLayout[] = {
+    NVFP4_ARG_ROWS(nvfp4rt_sparse_attention_args, q),
+    NVFP4_ARG_PLANE(nvfp4rt_sparse_attention_args, k_payload),
+    NVFP4_ARG_PLANE(nvfp4rt_sparse_attention_args, k_scale),
+    NVFP4_ARG_PLANE(nvfp4rt_sparse_attention_args, v_payload),
+    NVFP4_ARG_PLANE(nvfp4rt_sparse_attention_args, v_scale),
+    NVFP4_ARG(nvfp4rt_sparse_attention_args, block_table),
+    NVFP4_ARG(nvfp4rt_sparse_attention_args, table_stride),
+    NVFP4_ARG(nvfp4rt_sparse_attention_args, step_rows),
+    NVFP4_ARG(nvfp4rt_sparse_attention_args, ids),
+    NVFP4_ARG(nvfp4rt_sparse_attention_args, ids_row_stride),
+    NVFP4_ARG(nvfp4rt_sparse_attention_args, ids_head_stride),
+    NVFP4_ARG(nvfp4rt_sparse_attention_args, out),
+    NVFP4_ARG(nvfp4rt_sparse_attention_args, out_row_stride),
+    NVFP4_ARG(nvfp4rt_sparse_attention_args, out_head_stride),
+    NVFP4_ARG(nvfp4rt_sparse_attention_args, partial),
+    NVFP4_ARG(nvfp4rt_sparse_attention_args, pages),
+    NVFP4_ARG(nvfp4rt_sparse_attention_args, score_scale),
+    NVFP4_ARG(nvfp4rt_sparse_attention_args, rows),
+};
+
+constexpr ArgField kSparseAttentionMergeLayout[] = {
+    NVFP4_ARG(nvfp4rt_sparse_attention_merge_args, partial),
+    NVFP4_ARG(nvfp4rt_sparse_attention_merge_args, out),
+    NVFP4_ARG(nvfp4rt_sparse_attention_merge_args, out_row_stride),
+    NVFP4_ARG(nvfp4rt_sparse_attention_merge_args, out_head_stride),
+    NVFP4_ARG(nvfp4rt_sparse_attention_merge_args, rows),
+    NVFP4_ARG(nvfp4rt_sparse_attention_merge_args, reserved),
+};
+
 #undef NVFP4_ARG_SCORER
 #undef NVFP4_ARG_PLANE
 #undef NVFP4_ARG_ROWS

@@ -6,22 +6,35 @@
 
 namespace nvfp4gen::fragments {
 
-llvm::SmallVector<Val> pageIds(KernelBuilder &kb, const PageShape &shape, Val request, Val block,
-                               Val lastPage, Val exists) {
-  const unsigned parts = shape.parts();
+namespace {
+
+/// Entry `part` of a block in its request's row of the table, in bytes and 32 bits, so that a
+/// scalar load takes the offset as it is.
+Val loadPageId(KernelBuilder &kb, const PageShape &shape, Val request, Val block, Val part,
+               Val lastPage, Val exists) {
   Val perRequest = kb.sext(request, kb.i64Type()) * kb.arg("table_stride");
   Val table = kb.offset(kb.arg("block_table"), perRequest);
   Val first = shape.pageSize > shape.blockSize
                   ? lshr(block, int64_t(llvm::Log2_64(shape.pageSize / shape.blockSize)))
-                  : block * int64_t(parts);
+                  : block * int64_t(shape.parts());
+  Val entry = smin((first + part) << 2, lastPage << 2);
+  Val id = kb.loadConstant(kb.i32Type(), kb.offset(table, kb.zext(entry, kb.i64Type())), 4);
+  return kb.select(exists, id, kb.i32(-1));
+}
+
+} // namespace
+
+llvm::SmallVector<Val> pageIds(KernelBuilder &kb, const PageShape &shape, Val request, Val block,
+                               Val lastPage, Val exists) {
   llvm::SmallVector<Val> ids;
-  for (unsigned part = 0; part < parts; ++part) {
-    // In bytes and 32 bits, so that the scalar load takes the offset as it is.
-    Val entry = smin((first + int64_t(part)) << 2, lastPage << 2);
-    Val id = kb.loadConstant(kb.i32Type(), kb.offset(table, kb.zext(entry, kb.i64Type())), 4);
-    ids.push_back(kb.select(exists, id, kb.i32(-1)));
-  }
+  for (unsigned part = 0; part < shape.parts(); ++part)
+    ids.push_back(loadPageId(kb, shape, request, block, kb.i32(part), lastPage, exists));
   return ids;
+}
+
+Val pageIdLanes(KernelBuilder &kb, const PageShape &shape, Val request, Val block, Val lastPage,
+                Val exists, Val lane) {
+  return loadPageId(kb, shape, request, block, lane & int64_t(shape.parts() - 1), lastPage, exists);
 }
 
 Val lastPageOf(const PageShape &shape, Val tokens) {
@@ -55,7 +68,7 @@ Val PagedTiles::resource(const Plane &plane, Val id, Val block, Val inPool) cons
   Val bytes = kb.zext(id, kb.i64Type()) * stride;
   if (shape.pageSize > shape.blockSize) {
     Val token = (block & (shape.pageSize / shape.blockSize - 1)) * shape.blockSize;
-    bytes = bytes + kb.zext(token, kb.i64Type()) * kb.arg(plane.name + ".token_stride");
+    bytes = bytes + kb.zext(token * plane.tokenBytes, kb.i64Type());
   }
   Val base = kb.arg(plane.name + ".base");
   if (head)
@@ -63,9 +76,11 @@ Val PagedTiles::resource(const Plane &plane, Val id, Val block, Val inPool) cons
   return kb.bufferResource(kb.offset(base, bytes), kb.select(inPool, plane.bytes, kb.i32(0)));
 }
 
+Val PagedTiles::inPool(Val id) const { return ult(id, pages); }
+
 PagedTiles::Source PagedTiles::source(Val id, Val block) const {
   Source result;
-  result.inPool = ult(id, pages);
+  result.inPool = inPool(id);
   result.payload = resource(payload, id, block, result.inPool);
   result.scale = resource(scale, id, block, result.inPool);
   return result;

@@ -40,6 +40,10 @@ struct PageShape {
 /// whatever stands in for them holds no token that a row sees. With `exists` false the ids are -1.
 llvm::SmallVector<Val> pageIds(KernelBuilder &kb, const PageShape &shape, Val request, Val block,
                                Val lastPage, Val exists);
+/// The same in one vector register: lane p has the id of part p. For who cannot spare a scalar
+/// register a part.
+Val pageIdLanes(KernelBuilder &kb, const PageShape &shape, Val request, Val block, Val lastPage,
+                Val exists, Val lane);
 /// lastPage of a request that has `tokens` > 0.
 Val lastPageOf(const PageShape &shape, Val tokens);
 
@@ -57,6 +61,8 @@ public:
     Val payload, scale; ///< buffer resources
     Val inPool;         ///< i1, uniform
   };
+  /// P4.
+  Val inPool(Val id) const;
   /// The part of `block` that is in page `id`.
   Source source(Val id, Val block) const;
   /// Tile `tile` of a block, out of the part that has it.

@@ -8,7 +8,6 @@ namespace nvfp4gen::fragments {
 
 namespace {
 
-constexpr unsigned kWorkgroup = 256;
 constexpr unsigned kPad = 16; ///< bytes between columns, against bank conflicts
 
 unsigned columnBytes(int64_t headDim) { return unsigned(headDim) * 2 + kPad; }
@@ -20,14 +19,13 @@ unsigned stagedQueryBytes(unsigned tiles, int64_t headDim) {
 }
 
 void stageQueries(KernelBuilder &kb, DType dtype, int64_t headDim, unsigned tiles,
-                  std::string_view rows, Val shared, Val item,
+                  std::string_view rows, Val shared, Val item, int64_t workgroup,
                   llvm::function_ref<QueryColumn(Val)> column) {
   const unsigned lanesPerColumn = headDim / kElementsPerLane;
-  const unsigned perPass = kWorkgroup / lanesPerColumn;
+  const unsigned perPass = workgroup / lanesPerColumn, columns = tiles * kTileColumns;
   mlir::Type words4 = kb.vectorType(4, kb.i32Type());
   Val part = urem(item, lanesPerColumn);
-  for (unsigned first = 0; first < tiles * kTileColumns; first += perPass) {
-    Val index = udiv(item, lanesPerColumn) + int64_t(first);
+  auto stage = [&](Val index) {
     QueryColumn source = column(index);
     Val address = kb.offset(kb.arg(std::string(rows) + ".base"),
                             source.offset + (kb.zext(part, kb.i64Type()) << 4));
@@ -44,7 +42,13 @@ void stageQueries(KernelBuilder &kb, DType dtype, int64_t headDim, unsigned tile
         },
         [&]() -> KernelBuilder::Vals { return {kb.zero(words4)}; })[0];
     kb.store(halves, kb.offset(shared, index * int64_t(columnBytes(headDim)) + (part << 4)), 16);
-  }
+  };
+  Val first = udiv(item, lanesPerColumn);
+  if (perPass > columns)
+    kb.ifThen(slt(first, int64_t(columns)), [&] { stage(first); });
+  else
+    for (unsigned pass = 0; pass < columns; pass += perPass)
+      stage(first + int64_t(pass));
 }
 
 llvm::SmallVector<KernelBuilder::Vals> readQueries(KernelBuilder &kb, int64_t headDim,

@@ -1,6 +1,6 @@
 //===- Queries.h - query rows as MFMA operands ------------------------------===//
 //
-// A workgroup of four waves loads the columns (row, head) of its queries once, rounds
+// A workgroup loads the columns (row, head) of its queries once, rounds
 // them to fp16 and stages them in LDS, from where every wave reads them as the B
 // operand of K Q^T: lane l holds column l % 16 of a tile and, in step s, dims
 // 32 (l / 16) + 8s .. + 7, as fragments::dequantize32 orders the keys.
@@ -25,10 +25,10 @@ struct QueryColumn {
   Val offset; ///< i64: bytes from the argument `<rows>.base`
 };
 
-/// Stage `tiles` tiles; `item` is the work-item of 256, `column` maps a column index (i32) to where
-/// it is. A barrier must follow before readQueries.
+/// Stage `tiles` tiles; `item` is the work-item of `workgroup`, a multiple of 256; `column` maps a
+/// column index (i32) to where it is. A barrier must follow before readQueries.
 void stageQueries(KernelBuilder &kb, DType dtype, int64_t headDim, unsigned tiles,
-                  std::string_view rows, Val shared, Val item,
+                  std::string_view rows, Val shared, Val item, int64_t workgroup,
                   llvm::function_ref<QueryColumn(Val index)> column);
 
 /// B operands, [tile][step].

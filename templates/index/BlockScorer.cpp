@@ -122,7 +122,7 @@ Segment Scorer::describe(Val segment, llvm::ArrayRef<Val> record) {
 void Scorer::stageQueries(const Segment &segment) {
   fragments::stageQueries(
       kb, params.dtype, params.headDim, params.tiles(), "index_q", shared, item,
-      [&](Val index) -> fragments::QueryColumn {
+      kScorerWaves * kWave, [&](Val index) -> fragments::QueryColumn {
         Segment::Column col = column(segment, index);
         Val offset = kb.sext(col.row, kb.i64Type()) * kb.arg("index_q.row_stride");
         if (params.heads > 1)

@@ -33,8 +33,8 @@ Val swizzle(Val token) { return ((token & 7) << 1) ^ (lshr(token, 2) & 1); }
 AttentionBlock::AttentionBlock(KernelBuilder &kb, const fragments::PageShape &shape,
                                const PagedTiles &keys, const PagedTiles &values,
                                llvm::ArrayRef<Val> queries, Val shared, Val lane)
-    : kb(kb), shape(shape), keys(keys), values(values), queries(queries), laneRow(lane & 15),
-      laneGroup(lshr(lane, 4)) {
+    : kb(kb), shape(shape), keys(keys), values(values), queries(queries), lane(lane),
+      laneRow(lane & 15), laneGroup(lshr(lane, 4)) {
   assert(shape.headDim * 2 == kRowBytes);
   // A lane writes dims 32 g .. of token l % 16.
   for (unsigned step = 0; step < kSteps; ++step) {
@@ -53,12 +53,31 @@ AttentionBlock::AttentionBlock(KernelBuilder &kb, const fragments::PageShape &sh
   }
 }
 
+Val AttentionBlock::pageId(const Entry &entry, unsigned part, Reader reader) const {
+  if (shape.parts() <= kMostScalarIds)
+    return entry.ids[part];
+  // Lanes past the parts have the ids once more. Each reader takes them from lanes of its own, or
+  // LLVM would read all of them once, for both, and keep them.
+  return kb.readLane(entry.ids[0], part + (reader == Reader::Values ? shape.parts() : 0));
+}
+
+/// Whether every part is in the pool.
+Val AttentionBlock::inPool(const Entry &entry) const {
+  if (shape.parts() > kMostScalarIds)
+    // Lanes past the parts have the ids once more.
+    return eq(kb.ballot(values.inPool(entry.ids[0])), -1);
+  Val all = kb.i1(true);
+  for (Val id : entry.ids)
+    all = all & values.inPool(id);
+  return all;
+}
+
 AttentionBlock::Tiles AttentionBlock::loadKeys(const Entry &entry) const {
   Tiles tiles;
   PagedTiles::Source source;
   for (unsigned tile = 0; tile < shape.tiles(); ++tile) {
     if (tile % shape.tilesPerPart() == 0)
-      source = keys.source(entry.ids[tile / shape.tilesPerPart()], entry.block);
+      source = keys.source(pageId(entry, tile / shape.tilesPerPart(), Reader::Keys), entry.block);
     tiles.push_back(keys.load(tile, source));
   }
   return tiles;
@@ -68,8 +87,13 @@ AttentionBlock::Tiles AttentionBlock::loadKeys(const Entry &entry) const {
 /// of such a page are empty, and its keys and values 0, but a token counts even if it is 0.
 Val AttentionBlock::limit(const Entry &entry, unsigned part) const {
   int64_t partTokens = shape.blockSize / shape.parts();
-  Val inPool = values.source(entry.ids[part], entry.block).inPool;
-  return kb.select(inPool, entry.tokens - int64_t(part) * partTokens, kb.i32(0));
+  auto limitOf = [&](Val id, Val part) {
+    return kb.select(values.inPool(id), entry.tokens - part * partTokens, kb.i32(0));
+  };
+  if (shape.parts() <= kMostScalarIds)
+    return limitOf(entry.ids[part], kb.i32(part));
+  // Of all parts at once, a lane a part: so many page ids are not kept in scalar registers.
+  return kb.readLane(limitOf(entry.ids[0], lane & int64_t(shape.parts() - 1)), part);
 }
 
 /// z without its factor: 4 tokens a tile. Tiles become those of V.
@@ -81,16 +105,15 @@ KernelBuilder::Vals AttentionBlock::scores(const Entry &entry, Tiles &tiles) con
         fragments::dequantize32(kb, tiles[tile].payload, tiles[tile].scales);
     kb.schedulingFence();
     if (tile % shape.tilesPerPart() == 0)
-      source = values.source(entry.ids[tile / shape.tilesPerPart()], entry.block);
+      source =
+          values.source(pageId(entry, tile / shape.tilesPerPart(), Reader::Values), entry.block);
     tiles[tile] = values.load(tile, source);
     Val sum = kb.zero(kb.vectorType(4, kb.f32Type()));
     for (unsigned step = 0; step < kSteps; ++step)
       sum = kb.mfma16x16x32(tokens[step], queries[step], sum);
     result.append(kb.elements(sum));
   }
-  Val whole = eq(entry.tokens, shape.blockSize);
-  for (unsigned part = 0; part < shape.parts(); ++part)
-    whole = whole & values.source(entry.ids[part], entry.block).inPool;
+  Val whole = eq(entry.tokens, shape.blockSize) & inPool(entry);
   return kb.ifElse(
       whole, [&] { return result; },
       [&] {
@@ -187,7 +210,7 @@ PartialSoftmax AttentionBlock::run(const Entry &entry, Tiles &tiles, const Entry
     kb.schedulingFence();
     if (next) {
       if (tile % shape.tilesPerPart() == 0)
-        source = keys.source(next->ids[tile / shape.tilesPerPart()], next->block);
+        source = keys.source(pageId(*next, tile / shape.tilesPerPart(), Reader::Keys), next->block);
       tiles[tile] = keys.load(tile, source);
     }
     if (tile % kTilesAtOnce != kTilesAtOnce - 1)

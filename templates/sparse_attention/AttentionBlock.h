@@ -28,12 +28,16 @@ inline constexpr unsigned kHeadColumns = 16; ///< q heads of a kv head, padded
 /// LDS of a wave: 32 tokens of 128 fp16.
 inline constexpr unsigned kWaveShared = 32 * 128 * 2;
 
-/// A list entry; all uniform.
+/// A list entry; uniform but for `ids`.
 struct Entry {
   Val block;
-  Val tokens;                 ///< that the row sees of it; 0 when the entry selects nothing
-  llvm::SmallVector<Val> ids; ///< page of each part; -1 when the entry selects nothing
+  Val tokens; ///< that the row sees of it; 0 when the entry selects nothing
+  /// Page of each part, -1 when the entry selects nothing. Of many parts the ids are in one vector
+  /// register (fragments::pageIdLanes): the scalar ones would not do.
+  llvm::SmallVector<Val> ids;
 };
+/// Most parts of a block whose ids are in a scalar register each.
+inline constexpr unsigned kMostScalarIds = 2;
 
 class AttentionBlock {
 public:
@@ -51,6 +55,9 @@ public:
 
 private:
   using Vals = KernelBuilder::Vals;
+  enum class Reader { Keys, Values };
+  Val pageId(const Entry &entry, unsigned part, Reader reader) const;
+  Val inPool(const Entry &entry) const;
   Val limit(const Entry &entry, unsigned part) const;
   Vals scores(const Entry &entry, Tiles &tiles) const;
   void maskValues(const Entry &entry, Tiles &tiles) const;
@@ -61,7 +68,7 @@ private:
   const fragments::PageShape shape;
   const fragments::PagedTiles &keys, &values;
   const llvm::SmallVector<Val> queries;
-  Val laneRow, laneGroup;
+  Val lane, laneRow, laneGroup;
   Vals writeAt, readAt; ///< LDS addresses of a lane: by step of 8 dims, by dim tile
 };
 

@@ -3,7 +3,8 @@
 // A row's list of entries is the leaves of a balanced binary tree, padded with entries
 // that select nothing to a power of two. A part is a subtree of NVFP4RT_ATTENTION_PART
 // leaves. With few rows a workgroup takes one part, a wave one entry, and
-// sparse_attention_merge joins the parts; with many a workgroup takes the whole tree.
+// sparse_attention_merge joins the parts; with many a workgroup takes the whole tree, a
+// wave one entry or a subtree.
 // The tree, and so the result, is the same.
 //
 //===------------------------------------------------------------------------===//
@@ -16,8 +17,6 @@
 
 namespace nvfp4gen::attention {
 
-inline constexpr unsigned kWaves = NVFP4RT_ATTENTION_PART;
-
 struct AttentionParams {
   DType dtype;
   int64_t pageSize, blockSize, headDim;
@@ -27,8 +26,16 @@ struct AttentionParams {
   /// Leaves of the tree.
   int64_t leaves() const;
   int64_t parts() const { return leaves() / NVFP4RT_ATTENTION_PART; }
+  /// Leaves of a workgroup.
+  int64_t workgroupLeaves() const { return split ? NVFP4RT_ATTENTION_PART : leaves(); }
+  /// Of a workgroup. A wave that walks over entries of many small pages would need more scalar
+  /// registers than there are, so each entry has a wave of its own then.
+  int64_t waves() const {
+    return smallPages() ? workgroupLeaves() : int64_t(NVFP4RT_ATTENTION_PART);
+  }
   /// Entries of a wave, one after the other.
-  int64_t entriesPerWave() const { return split ? 1 : leaves() / kWaves; }
+  int64_t entriesPerWave() const { return workgroupLeaves() / waves(); }
+  bool smallPages() const { return blockSize / pageSize > 2; }
   /// Bytes of a partial result in the workspace.
   int64_t partialBytes() const { return 16 * (headDim + 2) * 4; }
 };

@@ -1,8 +1,8 @@
 //===- SparseAttention.cpp - sparse_attention (rules A1..A5) ----------------===//
 //
-// Rules A1..A5, P4, P5, F8. A workgroup of four waves takes a (row, kv head), or one
-// part of its list (AttentionParams.h). Each wave takes entries that are neighbours in
-// the tree and joins them in registers; the four results are joined through LDS.
+// Rules A1..A5, P4, P5, F8. A workgroup takes a (row, kv head), or one part of its list
+// (AttentionParams.h). Each wave takes entries that are neighbours in the tree and joins
+// them in registers; the results of the waves are joined through LDS.
 //
 //===------------------------------------------------------------------------===//
 
@@ -69,14 +69,17 @@ Entry SparseAttention::entryAt(Val index) {
   entry.block = kb.select(exists, id, kb.i32(0));
   entry.tokens =
       kb.select(exists, smin(causal - entry.block * params.blockSize, params.blockSize), kb.i32(0));
-  entry.ids = fragments::pageIds(kb, shape, request, entry.block, lastPage, exists);
+  if (shape.parts() <= kMostScalarIds)
+    entry.ids = fragments::pageIds(kb, shape, request, entry.block, lastPage, exists);
+  else
+    entry.ids = {fragments::pageIdLanes(kb, shape, request, entry.block, lastPage, exists, lane)};
   return entry;
 }
 
 /// The wave's entries in tree order: pairs of leaves, and the pairs with each other.
 PartialSoftmax SparseAttention::runWave(const AttentionBlock &block) {
   const int64_t entries = params.entriesPerWave();
-  Val first = part * int64_t(NVFP4RT_ATTENTION_PART) + wave * entries;
+  Val first = part * params.workgroupLeaves() + wave * entries;
   Entry entry = entryAt(first);
   AttentionBlock::Tiles tiles = block.loadKeys(entry);
   if (entries == 1)
@@ -96,7 +99,7 @@ PartialSoftmax SparseAttention::runWave(const AttentionBlock &block) {
   Vals result = kb.loop(
       kb.i32(0), kb.i32(entries), 2, flatten(entry, tiles, PartialSoftmax::none(kb, kAccumulators)),
       [&](Val index, llvm::ArrayRef<Val> carried) {
-        const unsigned parts = shape.parts();
+        const unsigned parts = shape.parts() <= kMostScalarIds ? shape.parts() : 1;
         Entry even{carried[0], carried[1], Vals(carried.slice(2, parts))};
         AttentionBlock::Tiles tiles;
         for (unsigned tile = 0; tile < shape.tiles(); ++tile)
@@ -146,7 +149,7 @@ PartialSoftmax SparseAttention::take(Val wave) {
 
 /// The tree above the waves; the result is that of wave 0.
 PartialSoftmax SparseAttention::joinWaves(PartialSoftmax own) {
-  for (int64_t distance = 1; distance < int64_t(kWaves); distance *= 2) {
+  for (int64_t distance = 1; distance < params.waves(); distance *= 2) {
     kb.ifThen(eq(wave & (2 * distance - 1), distance), [&] { leave(own); });
     kb.barrier();
     Vals joined = kb.ifElse(
@@ -215,12 +218,12 @@ void SparseAttention::run() {
   lastPage = smax(fragments::lastPageOf(shape, smax(causal, 1)), 0);
 
   Val queryShared = kb.shared(fragments::stagedQueryBytes(1, params.headDim));
-  shared = kb.shared(kWaves * kWaveBytes);
+  shared = kb.shared(unsigned(params.waves()) * kWaveBytes);
   fragments::PagedTiles keys(kb, shape, "k_payload", "k_scale", "pages", lane, kvHead);
   fragments::PagedTiles values(kb, shape, "v_payload", "v_scale", "pages", lane, kvHead);
 
   fragments::stageQueries(kb, params.dtype, params.headDim, 1, "q", queryShared, item,
-                          [&](Val index) -> fragments::QueryColumn {
+                          params.waves() * kWave, [&](Val index) -> fragments::QueryColumn {
                             Val head =
                                 kvHead * params.groupHeads + umin(index, params.groupHeads - 1);
                             return {slt(index, params.groupHeads),
@@ -251,7 +254,7 @@ std::optional<CellPlan> plan(const Spec &spec, const Cell &cell) {
   specializeAttention(spec, result);
   specialize(result, spec, "p", nvfp4rt::Field::page_size);
   result.kernel.symbol += params->split ? "_split" : "_whole";
-  result.kernel.block[0] = kWaves * kWave;
+  result.kernel.block[0] = uint32_t(params->waves()) * kWave;
   int64_t workgroups = params->kvHeads * (params->split ? params->parts() : 1);
   result.kernel.grid[0] = {"rows", uint32_t(workgroups), 1};
   if (params->split)
