@@ -20,8 +20,8 @@ namespace {
 constexpr uint8_t kNaNScale = 0x7F, kNegativeNaNScale = 0xFF;
 constexpr uint8_t kSmallScale = 0x02; ///< 2^-8
 constexpr uint64_t kTableLead = 4;
-/// Groups that are made at a time and used in turn; odd, so that rows do not repeat soon.
-constexpr size_t kGroups = 4095;
+/// Groups that rows are made of.
+constexpr size_t kGroups = 4096;
 
 int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
@@ -49,7 +49,7 @@ public:
 
   void write(Numbers numbers, int64_t rowGroups, uint8_t *payload, uint8_t *scale) {
     for (int64_t g = 0; g < rowGroups; ++g) {
-      oracle::Group group = groups[next++ % groups.size()];
+      oracle::Group group = groups[random.below(groups.size())];
       if (numbers == Numbers::Large) {
         for (uint8_t &pair : group.payload)
           pair = static_cast<uint8_t>(random.next() >> 56);
@@ -69,7 +69,6 @@ private:
   bool keys;
   oracle::Random random;
   std::vector<oracle::Group> groups;
-  size_t next = 0;
 };
 
 void writeTail(Tail tail, int64_t turn, int64_t rowGroups, uint8_t *payload, uint8_t *scale) {

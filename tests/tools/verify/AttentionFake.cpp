@@ -216,8 +216,10 @@ private:
         continue;
       const float p = token.masked ? 0 : std::exp2(token.z - m);
       sums.l[static_cast<size_t>(j)] += p;
+      const auto rounded = static_cast<float>(
+          oracle::value(oracle::roundBits(p, oracle::DType::FP16), oracle::DType::FP16));
       for (size_t d = 0; d < dims; ++d)
-        sums.acc[static_cast<size_t>(j) * dims + d] += p * token.v[d];
+        sums.acc[static_cast<size_t>(j) * dims + d] += rounded * token.v[d];
     }
   }
 
