@@ -81,8 +81,8 @@ typedef struct nvfp4rt_kv_store_args {
  *
  * A NaN in a head's x makes all of its q or index_q NaN, an infinity makes itself and its RoPE
  * partner NaN and the other dims 0; their cache bytes follow F7. A finite x never gives NaN,
- * however large, as long as sqrt(D) * |weight_offset + w| is below 2^127 and cos and sin are
- * finite. */
+ * however large, as long as sqrt(D) * |weight_offset + w| is below 2^126 and |cos| and |sin| are at
+ * most 1. */
 typedef struct nvfp4rt_qk_norm_rope_store_args {
   const void *packed;        /* [rows], model dtype; multiple of 16 */
   int64_t packed_row_stride; /* bytes, a multiple of 16 */

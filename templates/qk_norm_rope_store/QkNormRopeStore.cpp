@@ -36,10 +36,12 @@ using nvfp4rt::Term;
 
 constexpr unsigned kWave = 64;
 constexpr unsigned kQuad = kWave / kLanesPerHead; ///< heads a wave takes at a time
-constexpr size_t kMostQuads = 7;                  ///< of a part: what the wave holds in registers
-/// Rows of a wave. In decode and verify a step is short and its rows are spread over the machine;
-/// in prefill there are enough, and a wave's weights serve several.
-constexpr unsigned kRowsPerWave = 1, kRowsPerPrefillWave = 8;
+
+/// In decode and verify a step is short: its rows, and the parts of a long row, are spread over the
+/// machine. In prefill there are rows enough, and waves are to load little twice: cosines and sines
+/// once a part, and weights of at most 1 / kWeightShare of what the wave moves.
+constexpr size_t kMostQuads = 5, kMostPrefillQuads = 10; ///< of a part
+constexpr int64_t kWeightShare = 64;
 
 /// The parts of a packed row, in their order.
 enum class Kind { Q, K, V, IndexQ, IndexK };
@@ -98,26 +100,44 @@ std::vector<Unit> unitsOf(const Spec &spec) {
   return units;
 }
 
+/// Rows of a wave, so that weights are not more than their share of its bytes.
+unsigned rowsPerPrefillWave(const Params &params) {
+  int64_t weights = 0, moved = 0, headBytes = params.headBytes;
+  for (const std::vector<Quad> &part : params.parts) {
+    weights +=
+        llvm::any_of(part, [](const Quad &quad) { return isOf(quad, Kind::Q); }) ? headBytes : 0;
+    for (const Quad &quad : part)
+      for (const Unit &unit : quad) {
+        bool isFirst = &unit == quad.begin() || unit.kind != (&unit)[-1].kind;
+        if (isFirst && unit.args().weight && !isOf(quad, Kind::Q))
+          weights += headBytes;
+        // Written as it was, or in 4 bits of 16 and a scale byte for 16 elements.
+        moved += headBytes + (unit.args().out ? headBytes : headBytes / 4 + headBytes / 32);
+      }
+  }
+  return unsigned(llvm::divideCeil(weights * kWeightShare, moved));
+}
+
 Params paramsOf(const Spec &spec, Phase phase) {
+  std::vector<Unit> units = unitsOf(spec);
   std::vector<Quad> quads;
-  for (const Unit &unit : unitsOf(spec)) {
+  for (const Unit &unit : units) {
     if (quads.empty() || quads.back().size() == kQuad)
       quads.emplace_back();
     quads.back().push_back(unit);
   }
-  Params params{spec.model.dtype,
-                spec.cache.pageSize,
-                spec.model.rotaryDim,
-                spec.model.headDim * 2,
-                phase == Phase::Prefill ? kRowsPerPrefillWave : kRowsPerWave,
-                {}};
+  bool isPrefill = phase == Phase::Prefill;
+  Params params{
+      spec.model.dtype, spec.cache.pageSize, spec.model.rotaryDim, spec.model.headDim * 2, 1, {}};
   // Those with more to do than q are dealt first, so that each part has as few kinds as can be.
-  params.parts.resize(llvm::divideCeil(quads.size(), kMostQuads));
+  params.parts.resize(llvm::divideCeil(quads.size(), isPrefill ? kMostPrefillQuads : kMostQuads));
   size_t dealt = 0;
   for (bool isQ : {false, true})
     for (const Quad &quad : quads)
       if (isOf(quad, Kind::Q) == isQ)
         params.parts[dealt++ % params.parts.size()].push_back(quad);
+  if (isPrefill)
+    params.rowsPerWave = rowsPerPrefillWave(params);
   return params;
 }
 

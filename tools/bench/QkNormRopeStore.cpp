@@ -9,6 +9,8 @@
 
 #include "runtime/include/nvfp4rt_args.h"
 
+#include <deque>
+
 namespace bench {
 
 using nvfp4rt::Field;
@@ -105,8 +107,8 @@ private:
   Config config;
   const Shape &shape;
   int64_t rows;
-  std::vector<Buffer> buffers;
-  Error error; ///< the first; its message is empty until there is one
+  std::deque<Buffer> buffers; ///< references into it stay valid
+  Error error;                ///< the first; its message is empty until there is one
 
   /// A view of memory that `buffers` owns; empty after an error.
   Buffer &allocate(std::string name, int64_t bytes) {
