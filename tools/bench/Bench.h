@@ -37,7 +37,7 @@ struct Demand {
   std::optional<double> floorInstructions;
   /// Pages of the workgroup with the most less those of the one with the fewest.
   std::optional<uint64_t> imbalance;
-  std::optional<Replaced> replaced;
+  std::optional<Replaced> replaced = std::nullopt;
   uint64_t floorBytes() const { return floorRead + floorWritten; }
 };
 

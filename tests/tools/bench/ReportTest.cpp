@@ -73,6 +73,23 @@ TEST(BenchReport, TableSaysWhatItIs) {
   EXPECT_THAT(text, HasSubstr("c: not served: no variant"));
 }
 
+// What a fused family saves: bytes of what it replaces less its own 900 + 350.
+TEST(BenchReport, SavingOfAFusedFamily) {
+  Report report = sample();
+  EXPECT_THAT(bench::reportTable(report), Not(HasSubstr("saves against")));
+  EXPECT_FALSE(bench::reportJson(report).at("rows")[0].contains("saving"));
+  report.rows[0].outcome.demand.replaced = bench::Replaced{"two kernels", 2000, 2};
+  report.rows[1].outcome.demand.replaced = bench::Replaced{"two kernels", 1000, 3};
+  const std::string text = bench::reportTable(report);
+  EXPECT_THAT(text, HasSubstr("a layer saves against two kernels:"));
+  EXPECT_THAT(text, testing::ContainsRegex("\na +2000 +750 +37.5 % +75.0 +2 -> 1\n"));
+  EXPECT_THAT(text, testing::ContainsRegex("\nb .* 1000 +-250 +-25.0 % +-25.0 +3 -> 1\n"));
+  const json row = bench::reportJson(report).at("rows")[0].at("saving");
+  EXPECT_EQ(row.at("bytes"), 750);
+  EXPECT_EQ(row.at("launches"), 1);
+  EXPECT_EQ(row.at("against"), "two kernels");
+}
+
 TEST(BenchReport, JsonHasTheSameNumbers) {
   const json report = bench::reportJson(sample());
   EXPECT_EQ(report.at("emulated"), true);
