@@ -19,9 +19,13 @@ inline Spec specOf(const std::string &name) {
   return *spec;
 }
 
-/// Every variant of every family.
-inline VariantList variantsOf(const Spec &spec) {
-  llvm::Expected<VariantList> list = enumerateVariants(spec, families());
+/// Every variant of every family, or of the one named.
+inline VariantList variantsOf(const Spec &spec, std::string_view family = {}) {
+  std::vector<const Family *> chosen;
+  for (const Family *candidate : families())
+    if (family.empty() || candidate->name == family)
+      chosen.push_back(candidate);
+  llvm::Expected<VariantList> list = enumerateVariants(spec, chosen);
   if (!list) {
     ADD_FAILURE() << llvm::toString(list.takeError());
     return {};

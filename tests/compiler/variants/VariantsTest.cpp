@@ -208,6 +208,7 @@ TEST(ConfigValue, IsWhatTheSpecSays) {
                                                         {"head_dim", "128"},
                                                         {"index_heads", "2"},
                                                         {"index_head_dim", "128"},
+                                                        {"rotary_dim", "64"},
                                                         {"planes", "kvi"},
                                                         {"page_size", "32"},
                                                         {"block_size", "128"},

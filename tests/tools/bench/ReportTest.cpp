@@ -38,6 +38,7 @@ Report sample() {
 
   Row ran = rowOf("a");
   ran.outcome.demand = {10, 900, 100, 290.0, 1};
+  ran.outcome.demand.readingWaves = 6;
   bench::Measurement &m = ran.outcome.measurement;
   m.symbol = "scorer";
   m.buffers = {{"index_payload", 0, 4096, 900, 0}, {"partial", 8192, 4096, 0, 350}};
@@ -104,6 +105,7 @@ TEST(BenchReport, JsonHasTheSameNumbers) {
   EXPECT_EQ(row.at("instructions").at("per_unit"), 333.3);
   EXPECT_EQ(row.at("instructions").at("floor_per_unit"), 290.0);
   EXPECT_EQ(row.at("imbalance"), 1);
+  EXPECT_EQ(row.at("reading_waves"), 6);
   EXPECT_EQ(row.at("waves_per_simd"), 4.0);
   EXPECT_EQ(row.at("estimate").at("limits")[0].at("binding"), true);
   EXPECT_EQ(report.at("rows")[1].at("shape").at("sample").at("rows"), 64);

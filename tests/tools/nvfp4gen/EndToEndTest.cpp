@@ -63,7 +63,7 @@ TEST_P(EveryShape, IsExact) {
   spec.cache.pageSize = shape.pageSize;
   spec.cache.planeOrder = shape.order;
   spec.cache.planes = shape.planes;
-  VariantList list = variantsOf(spec);
+  VariantList list = variantsOf(spec, "kv_store");
   verify::Report report = verified(spec, list);
   ASSERT_EQ(report.variants.size(), list.variants.size());
   for (const verify::VariantReport &variant : report.variants) {
@@ -110,8 +110,8 @@ class PlantedFault : public testing::TestWithParam<WrongCode> {};
 TEST_P(PlantedFault, IsFound) {
   Spec spec = test::specOf("tiny"), other = spec;
   GetParam().change(other);
-  VariantList list = variantsOf(spec);
-  VariantList wrong = variantsOf(other);
+  VariantList list = variantsOf(spec, "kv_store");
+  VariantList wrong = variantsOf(other, "kv_store");
   ASSERT_EQ(list.kernels.size(), 1u);
   list.kernels[0].emit = wrong.kernels[0].emit;
   verify::Report report = verified(spec, list);
@@ -139,8 +139,8 @@ INSTANTIATE_TEST_SUITE_P(
 // The twin: the same exchange with the spec's own code passes.
 TEST(PlantedFault, CleanTwin) {
   Spec spec = test::specOf("tiny");
-  VariantList list = variantsOf(spec);
-  list.kernels[0].emit = variantsOf(spec).kernels[0].emit;
+  VariantList list = variantsOf(spec, "kv_store");
+  list.kernels[0].emit = variantsOf(spec, "kv_store").kernels[0].emit;
   EXPECT_TRUE(verified(spec, list).passed());
 }
 

@@ -28,7 +28,7 @@ const int environment = setenv("GFX950EMU_CHECK", "0", 1) | setenv("GFX950EMU_OR
 /// Verify the tiny spec with `before` in front of its kernel.
 verify::Report verified(void (*before)(KernelBuilder &)) {
   Spec spec = test::specOf("tiny");
-  VariantList list = test::variantsOf(spec);
+  VariantList list = test::variantsOf(spec, "kv_store");
   for (KernelPlan &kernel : list.kernels)
     kernel.emit = [emit = kernel.emit, before](KernelBuilder &kb) {
       before(kb);
