@@ -246,15 +246,15 @@ private:
   }
 };
 
-/// Pages of the wave with the most less those of the one with the fewest; a part of one counts as
-/// one.
-uint64_t imbalanceOf(const Measurement &measured, const Config &config) {
+/// Waves that read keys, and their balance; a part of a page counts as one.
+void setWaves(Demand &demand, const Measurement &measured, const Config &config) {
   const int64_t page = config.blockSize * config.headDim / 2;
-  uint64_t difference = 0;
   for (const BufferTraffic &buffer : measured.buffers)
-    if (buffer.name == "k_payload")
-      difference = buffer.mostRead - buffer.leastRead;
-  return static_cast<uint64_t>(ceilDiv(static_cast<int64_t>(difference), page));
+    if (buffer.name == "k_payload") {
+      const auto difference = static_cast<int64_t>(buffer.mostRead - buffer.leastRead);
+      demand.imbalance = static_cast<uint64_t>(ceilDiv(difference, page));
+      demand.readingWaves = buffer.readers;
+    }
 }
 
 Result<Outcome> runAttention(Device &device, const Shape &shape) {
@@ -264,7 +264,7 @@ Result<Outcome> runAttention(Device &device, const Shape &shape) {
   auto measured = device.measure((*launch)->variant, (*launch)->args);
   if (!measured)
     return errorOf(measured);
-  (*launch)->demand.imbalance = imbalanceOf(*measured, (*launch)->config);
+  setWaves((*launch)->demand, *measured, (*launch)->config);
   return Outcome{(*launch)->demand, std::move(*measured)};
 }
 

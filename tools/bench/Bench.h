@@ -35,9 +35,12 @@ struct Demand {
   uint64_t floorRead = 0, floorWritten = 0;
   /// Wave instructions a unit that no implementation avoids, where one was counted by hand.
   std::optional<double> floorInstructions;
-  /// Pages of the workgroup with the most less those of the one with the fewest.
+  /// Pages of the workgroup with the most less those of the one with the fewest; where the waves
+  /// that read pages are known, of these.
   std::optional<uint64_t> imbalance;
   std::optional<Replaced> replaced = std::nullopt;
+  /// Waves that read any page.
+  std::optional<uint64_t> readingWaves = std::nullopt;
   uint64_t floorBytes() const { return floorRead + floorWritten; }
 };
 

@@ -112,13 +112,14 @@ std::string bytesTable(const std::vector<const Row *> &rows) {
 }
 
 std::string instructionTable(const std::vector<const Row *> &rows) {
-  Table table({"shape", "waves", "instructions", fmt::format("per {}", rows[0]->unit), "floor",
-               "MFMA", "MFMA share", "LDS conflicts", "est. cycles", "est. us", "limit"});
+  Table table({"shape", "waves", "reading", "instructions", fmt::format("per {}", rows[0]->unit),
+               "floor", "MFMA", "MFMA share", "LDS conflicts", "est. cycles", "est. us", "limit"});
   for (const Row *row : rows) {
     const auto &[demand, measured] = row->outcome;
     const count::Counts &counts = measured.counts;
     const count::Limit *limit = bindingLimit(measured.cost);
     table.add({shapeText(row->shape), fmt::to_string(counts.waves),
+               demand.readingWaves ? fmt::to_string(*demand.readingWaves) : std::string(kNone),
                fmt::to_string(counts.total.instructions),
                fmt::format("{:.1f}", perUnit(row->outcome, counts.total.instructions)),
                demand.floorInstructions ? fmt::format("{:.0f}", *demand.floorInstructions)
@@ -228,6 +229,8 @@ nlohmann::json rowJson(const Row &row) {
   json["lds_conflict_share"] = ldsConflictShare(counts);
   if (demand.imbalance)
     json["imbalance"] = *demand.imbalance;
+  if (demand.readingWaves)
+    json["reading_waves"] = *demand.readingWaves;
   if (demand.replaced)
     json["saving"] = {{"against", demand.replaced->what},
                       {"bytes", savedBytes(row.outcome)},
@@ -252,7 +255,9 @@ std::string_view definitions() {
          "LDS conflicts  cycles lost to bank conflicts / all cycles of the LDS\n"
          "waves/SIMD     that registers and LDS allow\n"
          "imbalance      pages of the workgroup with the most less those of the one with the "
-         "fewest\n";
+         "fewest;\n"
+         "               of attention: of the waves that read pages, a part of one as a whole one\n"
+         "reading        waves that read any page\n";
 }
 
 std::string reportTable(const Report &report) {

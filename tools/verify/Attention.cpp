@@ -22,10 +22,15 @@ namespace {
 
 /// Corner rows whose lists are short: they are put into many launches.
 constexpr int kProbes[] = {0, 3, 5, 8, 21};
-/// Rows without a list of their own in a large launch: neighbours of one block, and padding.
+/// Rows beside those that a launch is for: some of one block, and padding.
 constexpr int kNeighbour = 2;
-constexpr int64_t kMostNeighbours = 24;
-constexpr int64_t kMostBatch = 64;
+constexpr int64_t kMostNeighbours = 8;
+/// Rows of a launch at the high end of a guard: rows of every bucket are alike, so most buckets
+/// have few, and one of each kernel many.
+constexpr int64_t kFewRows = 12, kManyRows = 320;
+/// Sizes of batches that a row is put into.
+constexpr int64_t kBatches[] = {1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13,
+                                14, 15, 16, 17, 24, 31, 32, 33, 47, 48, 49, 63, 64};
 /// The pool size of a field report in which 32-bit offsets wrapped.
 constexpr int64_t kHugePages = 8'401'239;
 
@@ -88,20 +93,21 @@ private:
     return true;
   }
 
-  /// All corner rows in launches of `whole` rows, the last one filled up.
-  bool runCorners(const Launchee &launchee, Pools &pools, std::string name, Layout layout,
-                  uint64_t order, int64_t whole) {
+  std::vector<int> allRows() const {
     std::vector<int> all(rows->size());
     std::iota(all.begin(), all.end(), 0);
-    for (int64_t n = 0; static_cast<int64_t>(all.size()) % whole != 0; ++n) {
-      // Some rows with work between the padding, at odd distances.
-      const bool works = n % 7 == 3 && n < 7 * kMostNeighbours;
-      all.push_back(works ? kNeighbour : Batch::kPadding);
-    }
+    return all;
+  }
+
+  /// `list` in launches of `whole` rows, the last one filled up. An order of 0 is the list's.
+  bool runRows(const Launchee &launchee, Pools &pools, std::string name, std::vector<int> list,
+               Layout layout, uint64_t order, int64_t whole) {
+    for (int64_t n = 0; static_cast<int64_t>(list.size()) % whole != 0; ++n)
+      list.push_back(n % 7 == 3 && n < 7 * kMostNeighbours ? kNeighbour : Batch::kPadding);
     oracle::Random random(order);
-    for (size_t i = all.size() - 1; order != 0 && i > 0; --i)
-      std::swap(all[i], all[random.below(i + 1)]);
-    for (auto next = all.begin(); next != all.end(); next += whole)
+    for (size_t i = list.size() - 1; order != 0 && i > 0; --i)
+      std::swap(list[i], list[random.below(i + 1)]);
+    for (auto next = list.begin(); next != list.end(); next += whole)
       if (!runBatch(job, launchee, pools.placed, *results, {name, {next, next + whole}, layout}))
         return false;
     return true;
@@ -116,8 +122,8 @@ private:
       if (!common || room(of) > room(*common))
         common = &of;
     if (common && common->variant != &job.variant &&
-        !runCorners(*common, *plain, "corner rows", Layout::Dense, 0,
-                    std::min<int64_t>(room(*common), static_cast<int64_t>(rows->size()))))
+        !runRows(*common, *plain, "corner rows", allRows(), Layout::Dense, 0,
+                 std::min<int64_t>(room(*common), static_cast<int64_t>(rows->size()))))
       return false;
     size_t turn = static_cast<size_t>(config.requests + config.queryLen);
     for (const Config &of : configs) {
@@ -129,20 +135,27 @@ private:
                               workspaceBytes(job.variant)));
         return false;
       }
-      // As many rows as such a step has; a prefill holds all corner rows and one of padding.
-      const int64_t whole =
-          of.prefill() ? std::min(most, std::max(of.rows(), static_cast<int64_t>(rows->size()) + 1))
-                       : most;
+      // All rows at the low end, where they may need many launches; a few among others at the high.
+      const bool few = &of != &configs.front(), last = &of == &configs.back();
+      std::vector<int> list = allRows();
+      if (few) {
+        list.clear();
+        for (int probe : kProbes)
+          list.insert(list.end(), {probe, Batch::kPadding});
+      }
+      const int64_t enough = few ? kFewRows : static_cast<int64_t>(list.size()) + 1;
+      const int64_t whole = std::min(most, last && job.kernelReport ? kManyRows : enough);
       const CacheOptions options{
           kLayouts[turn % 3], of.orders[turn / 3 % of.orders.size()], kTails[turn % 4], 0, {}};
       const std::unique_ptr<Pools> pools = makePools(of, cornerCache(of), options);
       if (!pools ||
-          !runCorners(own, *pools, "corner rows among others", kLayouts[(turn + 1) % 3], turn + 1,
-                      whole) ||
+          !runRows(own, *pools, few ? "some corner rows among others" : "corner rows among others",
+                   std::move(list), kLayouts[(turn + 1) % 3], few ? 0 : turn + 1, whole) ||
           !pools->placed.unchanged(job))
         return false;
-      for (int probe : kProbes)
-        if (most > 1 && !runBatch(job, own, plain->placed, *results, {"a row alone", {probe}}))
+      for (int probe : {kProbes[0], kProbes[3], kProbes[4]})
+        if (last && most > 1 &&
+            !runBatch(job, own, plain->placed, *results, {"a row alone", {probe}}))
           return false;
       ++turn;
     }
@@ -179,7 +192,7 @@ private:
   /// A4, G5: the probes among 0 to 63 other rows, in the variant that serves so many requests.
   bool runBatches() {
     oracle::Random random(seed + 7);
-    for (int64_t n = 1; n <= kMostBatch; ++n) {
+    for (int64_t n : kBatches) {
       auto launchee = relativeFor(job, config, config.prefill() ? 1 : n);
       if (!launchee)
         launchee = Launchee{&job.variant, config};

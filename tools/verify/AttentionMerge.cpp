@@ -23,6 +23,7 @@ namespace {
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 /// Rows that differ; further ones are these again, which must have the same bits (A4).
 constexpr int64_t kDistinctRows = 24;
+constexpr int64_t kMostRows = 1024;
 
 /// The numbers of one part.
 struct Part {
@@ -215,9 +216,11 @@ void verifySparseAttentionMerge(Job &job) {
     return;
   auto turn = static_cast<int64_t>(configs.back().requests);
   for (const Config &config : configs) {
-    const int64_t most =
-        config.prefill() ? std::max<int64_t>(config.rows(), 2 * kDistinctRows + 3) : config.rows();
-    for (int64_t rows : {most, std::min<int64_t>(most, 8)}) {
+    // Rows of every bucket are alike: one of each kernel has many.
+    const bool most = job.kernelReport && &config == &configs.back();
+    const int64_t room = config.prefill() ? mostRowsOf(config.request) : config.rows();
+    for (int64_t rows :
+         {std::min(room, most ? kMostRows : 2 * kDistinctRows + 3), std::min<int64_t>(room, 8)}) {
       if (!MergeLaunch(job, config, rows, turn * 5, static_cast<Layout>(turn % 3)).run())
         return;
       ++turn;
