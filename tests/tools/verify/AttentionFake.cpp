@@ -226,7 +226,7 @@ private:
   /// Whether this launch sums up in another order.
   bool bent(int64_t row) const {
     const bool alone = row + 1 == args.rows || args.step_rows[row + 1].request >= 0;
-    return (fault == Fault::BatchBits && args.rows > 8) ||
+    return (fault == Fault::BatchBits && args.rows > 5) ||
            (fault == Fault::NeighbourBits && !alone) ||
            (fault == Fault::BucketBits && config.queryLen == 1);
   }

@@ -52,7 +52,7 @@ enum class AttentionFault {
   StrayAfter,   ///< an element after the output
   LastRowDropped,
   // bits
-  BatchBits,     ///< in launches of more than 8 rows the tree is another
+  BatchBits,     ///< in launches of more than 5 rows the tree is another
   NeighbourBits, ///< beside a padded row the tree is another
   BucketBits,    ///< in decode the tree is another
   PhaseRounding, ///< in prefill one more rounding
