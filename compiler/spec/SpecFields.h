@@ -139,6 +139,9 @@ inline constexpr int64_t kBlockSizes[] = {128};
 inline constexpr int64_t kPageSizes[] = {16, 32, 64, 128, 256};
 inline constexpr int64_t kCodeObjectVersions[] = {5, 6};
 
+/// Entries of the list that a lane can keep sorted in registers.
+inline constexpr int64_t kMaxTopK = 16;
+
 // Bounds that are not a rule of the kernels but keep every product of two fields inside 64 bits
 // and the list of variants small. Lengths are int32 on the device.
 inline constexpr int64_t kMaxHeads = 1024;
@@ -172,7 +175,7 @@ inline constexpr FieldRow kFields[] = {
     {Table::Model, "index_head_dim", "elements of the index key",
      SupportedIntegerType{set<&Spec::model, &ModelSpec::indexHeadDim>, kHeadDims, kHeadReason}},
     {Table::Model, "top_k", "blocks selected per row",
-     IntegerType{set<&Spec::model, &ModelSpec::topK>, 1, kMaxBlocks}},
+     IntegerType{set<&Spec::model, &ModelSpec::topK>, 1, kMaxTopK}},
     {Table::Model, "init_blocks", "first blocks that are always selected",
      IntegerType{set<&Spec::model, &ModelSpec::initBlocks>, 0, kMaxBlocks}},
     {Table::Model, "local_blocks", "last blocks that are always selected",

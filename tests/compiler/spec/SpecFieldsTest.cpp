@@ -99,8 +99,8 @@ INSTANTIATE_TEST_SUITE_P(Model, SpecLine, testing::Values(
   Line{"head_dim", "head_dim = 64", "s.toml:6:12: error: model.head_dim: expected integer 128 (the head sizes that templates support), found integer 64"},
   Line{"index_heads", "index_heads = 0", "s.toml:7:15: error: model.index_heads: expected integer in [1, 1024], found integer 0"},
   Line{"index_head_dim", "index_head_dim = 256", "s.toml:8:18: error: model.index_head_dim: expected integer 128 (the head sizes that templates support), found integer 256"},
-  Line{"top_k", "top_k = 0", "s.toml:9:9: error: model.top_k: expected integer in [1, 65534], found integer 0"},
-  Line{"top_k", "top_k = 65535", "s.toml:9:9: error: model.top_k: expected integer in [1, 65534], found integer 65535"},
+  Line{"top_k", "top_k = 0", "s.toml:9:9: error: model.top_k: expected integer in [1, 16], found integer 0"},
+  Line{"top_k", "top_k = 17", "s.toml:9:9: error: model.top_k: expected integer in [1, 16], found integer 17"},
   Line{"init_blocks", "init_blocks = 0", ""},
   Line{"init_blocks", "init_blocks = -1", "s.toml:10:15: error: model.init_blocks: expected integer in [0, 65534], found integer -1"},
   Line{"local_blocks", "local_blocks = 0", ""},
@@ -229,7 +229,7 @@ TEST(SpecFields, AllFaultsAtOnceInFileOrder) {
   text = withLine(text, "[target]", "[targets]");
   EXPECT_EQ(faultsOf(text), R"(s.toml:1:1: error: target: expected table, found nothing
 s.toml:1:10: error: schema: expected integer 1 (the schemas this version reads), found integer 7
-s.toml:3:1: error: model.top_k: expected integer in [1, 65534], found nothing (blocks selected per row)
+s.toml:3:1: error: model.top_k: expected integer in [1, 16], found nothing (blocks selected per row)
 s.toml:5:12: error: model.kv_heads: expected integer in [1, 1024], found string "2"
 s.toml:9:1: error: model.top_q: unknown key, did you mean "top_k"?
 s.toml:20:13: error: cache.page_size: expected integer 16, 32, 64, 128 or 256 (the page sizes that templates support), found integer 48
@@ -248,7 +248,7 @@ TEST(SpecFields, DiagnosticsCarryTheirPosition) {
     EXPECT_EQ(error.diagnostics[0].line, 9u);
     EXPECT_EQ(error.diagnostics[0].column, 9u);
     EXPECT_EQ(error.diagnostics[0].message,
-              "model.top_k: expected integer in [1, 65534], found integer 0");
+              "model.top_k: expected integer in [1, 16], found integer 0");
   });
 }
 
