@@ -245,10 +245,6 @@ public:
   Val readLane(Val value, Operand lane);
   /// Bit l: `condition` of lane l; i64, uniform.
   Val ballot(Val condition, Where where = Where::current());
-  /// Bits of `mask` (i64) below this lane.
-  Val countBelow(Val mask, Where where = Where::current());
-  /// Set bits, i32.
-  Val popcount(Val value, Where where = Where::current());
   /// Value of another lane, also 64-bit; every lane of the row must be active.
   Val dpp(Val value, Dpp control, Where where = Where::current());
   /// Value of the lane `lane` (i32), every lane its own.

@@ -159,16 +159,6 @@ Val KernelBuilder::readLane(Val value, Operand lane) {
 Val KernelBuilder::ballot(Val condition, Where where) {
   return wrap(ROCDL::BallotOp::create(at(where), loc(), i64Type(), condition.get()));
 }
-Val KernelBuilder::countBelow(Val mask, Where where) {
-  Val low = trunc(mask, i32Type(), where), high = trunc(lshr(mask, Operand(32, where)), i32Type());
-  Val none = i32(0, where);
-  Val below = callIntrinsic("llvm.amdgcn.mbcnt.lo", i32Type(), {low.get(), none.get()}, where);
-  return callIntrinsic("llvm.amdgcn.mbcnt.hi", i32Type(), {high.get(), below.get()}, where);
-}
-Val KernelBuilder::popcount(Val value, Where where) {
-  Val count = wrap(LLVM::CtPopOp::create(at(where), loc(), value.type(), value.get()));
-  return value.type() == i32Type() ? count : trunc(count, i32Type(), where);
-}
 Val KernelBuilder::dpp(Val value, Dpp control, Where where) {
   return mapDwords(
       value,
