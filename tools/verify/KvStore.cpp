@@ -17,9 +17,6 @@ namespace verify {
 namespace kv_store {
 namespace {
 
-/// The pool size of a field report in which 32-bit offsets wrapped.
-constexpr int64_t kHugePages = 8'401'239;
-
 class Checker {
 public:
   Checker(Job &job, const nvfp4rt::Request &request, const Config &config)
@@ -84,22 +81,12 @@ public:
     kernel.usesPools = true;
     std::vector<Bits16> groups = oracle::randomGroups(config.shape.dtype, 1024, job.seed + 4);
     Inputs inputs = streams(groups);
-    for (int64_t pages : hugeSizes()) {
+    for (int64_t pages : hugePageCounts(config.shape, config.orders[0])) {
       Launch launch = launchOf("huge pools", Layout::Dense, config.orders[0], 0);
       launch.pages = launch.indexPages = pages;
       launch.sparse = true;
-      const PoolLayout pools = poolLayout(config.shape, launch.layout, launch.order, pages, pages);
-      std::vector<int64_t> slots, indexSlots;
-      if (config.shape.storesK)
-        slots = boundarySlots(pools, K, config.shape.pageSize, pages);
-      else if (config.shape.storesV)
-        slots = boundarySlots(pools, V, config.shape.pageSize, pages);
-      if (config.shape.storesIndex)
-        indexSlots = boundarySlots(pools, IndexK, config.shape.pageSize, pages);
-      const size_t rows = std::max(slots.size(), indexSlots.size());
-      slots.resize(rows, -1);
-      indexSlots.resize(rows, -1);
-      std::reverse(indexSlots.begin(), indexSlots.end()); // no row has one slot in both
+      const HugeSlots slots = hugeSlots(config.shape, launch.order, pages);
+      const size_t rows = slots.k.size();
 
       bool room = true;
       const auto step = static_cast<size_t>(mostRowsOf(request));
@@ -109,8 +96,8 @@ public:
           return std::vector<int64_t>(list.begin() + static_cast<ptrdiff_t>(first),
                                       list.begin() + static_cast<ptrdiff_t>(last));
         };
-        launch.slots = part(slots);
-        launch.indexSlots = part(indexSlots);
+        launch.slots = part(slots.k);
+        launch.indexSlots = part(slots.index);
         auto done = runLaunch(job, launch, inputs);
         room = done || done.error().code != NVFP4RT_ERROR_OUT_OF_MEMORY;
         if (!room)
@@ -159,22 +146,6 @@ private:
             .indexSlots = {},
             .sparse = false,
             .what = what};
-  }
-
-  /// Page counts to try, largest first: every plane passes 2^32 bytes; the longest scale plane
-  /// does; every payload plane does.
-  std::vector<int64_t> hugeSizes() const {
-    const PoolLayout pools = poolLayout(config.shape, Layout::Dense, config.orders[0], 1, 1);
-    auto pagesPastTwo32 = [](int64_t stride) { return (int64_t{1} << 32) / stride + 8; };
-    int64_t shortPayload = 0, shortScale = 0, longScale = 0;
-    for (Tensor tensor : tensors()) {
-      const int64_t payload = pagesPastTwo32(pools.payload[tensor].pageStride);
-      const int64_t scale = pagesPastTwo32(pools.scale[tensor].pageStride);
-      shortPayload = std::max(shortPayload, payload);
-      shortScale = std::max(shortScale, scale);
-      longScale = longScale == 0 ? scale : std::min(longScale, scale);
-    }
-    return {std::max(kHugePages, shortScale), longScale, shortPayload};
   }
 
   bool run(const Launch &launch, Inputs &inputs) {

@@ -4,6 +4,7 @@
 //
 //===------------------------------------------------------------------------===//
 #include "tools/verify/KvStoreLaunch.h"
+#include "tools/verify/KvStoreGroups.h"
 #include "tools/verify/KvStoreMismatch.h"
 
 #include <cstring>
@@ -58,11 +59,13 @@ public:
         slots(slotBuffer(launch.slots)), indexSlots(slotBuffer(launch.indexSlots)) {}
 
   Result<void> create(Target &target, uint64_t seed, Inputs &inputs) {
+    const Placement placement{launch.shape,      pools,        launch.pages,
+                              launch.indexPages, launch.slots, launch.indexSlots};
     for (size_t i = 0; i < pools.imageBytes.size(); ++i) {
       const uint64_t size = static_cast<uint64_t>(pools.imageBytes[i]);
-      auto image = Image::create(target, size,
-                                 launch.sparse ? sparseWindows(i) : std::vector<Window>{{0, size}},
-                                 seed + i);
+      auto image = Image::create(
+          target, size,
+          launch.sparse ? sparseWindows(placement, i) : std::vector<Window>{{0, size}}, seed + i);
       if (!image)
         return tl::unexpected(std::move(image.error()));
       images.push_back(std::move(*image));
@@ -169,37 +172,6 @@ private:
             std::memcpy(to + g * 32, inputs[tensor].take().data(), 32);
         }
     }
-  }
-
-  /// Around each row's page, and where its address modulo 2^32 and 2^31 would be.
-  std::vector<Window> sparseWindows(size_t image) const {
-    std::vector<Window> windows;
-    auto around = [&](uint64_t offset, uint64_t reach) {
-      uint64_t begin = offset > reach ? offset - reach : 0;
-      windows.push_back({begin, offset + reach - begin});
-    };
-    for (Tensor tensor : {K, V, IndexK}) {
-      if (!stores(launch.shape, tensor))
-        continue;
-      const auto &list = tensor == IndexK ? launch.indexSlots : launch.slots;
-      const int64_t pages = tensor == IndexK ? launch.indexPages : launch.pages;
-      for (const PlanePlace *plane : {&pools.payload[tensor], &pools.scale[tensor]}) {
-        if (plane->image != image)
-          continue;
-        for (int64_t slot : list) {
-          const int64_t page = slot / launch.shape.pageSize;
-          if (slot < 0 || page >= pages)
-            continue;
-          const uint64_t offset =
-              static_cast<uint64_t>(plane->at(page, slot % launch.shape.pageSize, 0));
-          const uint64_t reach = 2 * static_cast<uint64_t>(plane->pageStride);
-          around(offset, reach);
-          around(offset & 0xFFFFFFFFu, reach);
-          around(offset & 0x7FFFFFFFu, reach);
-        }
-      }
-    }
-    return windows;
   }
 };
 

@@ -16,6 +16,9 @@ namespace {
 
 constexpr int64_t kTwo32 = int64_t{1} << 32;
 
+/// The pool size of a field report in which 32-bit offsets wrapped.
+constexpr int64_t kHugePages = 8'401'239;
+
 /// A corner of P2 for a pool of `total` slots; `spare` is a live slot that no row writes.
 using Corner = int64_t (*)(int64_t total, int64_t spare);
 constexpr Corner kCorners[] = {
@@ -84,6 +87,36 @@ std::vector<int64_t> boundarySlots(const PoolLayout &pools, Tensor tensor, int64
             slots.insert(near * pageSize + token);
     }
   return {slots.begin(), slots.end()};
+}
+
+std::vector<int64_t> hugePageCounts(const oracle::KvStoreShape &shape, Order order) {
+  const PoolLayout pools = poolLayout(shape, Layout::Dense, order, 1, 1);
+  auto pagesPastTwo32 = [](int64_t stride) { return kTwo32 / stride + 8; };
+  int64_t shortPayload = 0, shortScale = 0, longScale = 0;
+  for (Tensor tensor : {K, V, IndexK}) {
+    if (!stores(shape, tensor))
+      continue;
+    const int64_t payload = pagesPastTwo32(pools.payload[tensor].pageStride);
+    const int64_t scale = pagesPastTwo32(pools.scale[tensor].pageStride);
+    shortPayload = std::max(shortPayload, payload);
+    shortScale = std::max(shortScale, scale);
+    longScale = longScale == 0 ? scale : std::min(longScale, scale);
+  }
+  return {std::max(kHugePages, shortScale), longScale, shortPayload};
+}
+
+HugeSlots hugeSlots(const oracle::KvStoreShape &shape, Order order, int64_t pages) {
+  const PoolLayout pools = poolLayout(shape, Layout::Dense, order, pages, pages);
+  HugeSlots slots;
+  if (shape.storesK || shape.storesV)
+    slots.k = boundarySlots(pools, shape.storesK ? K : V, shape.pageSize, pages);
+  if (shape.storesIndex)
+    slots.index = boundarySlots(pools, IndexK, shape.pageSize, pages);
+  const size_t rows = std::max(slots.k.size(), slots.index.size());
+  slots.k.resize(rows, -1);
+  slots.index.resize(rows, -1);
+  std::reverse(slots.index.begin(), slots.index.end());
+  return slots;
 }
 
 } // namespace verify::kv_store

@@ -46,6 +46,16 @@ private:
 std::vector<int64_t> boundarySlots(const PoolLayout &pools, Tensor tensor, int64_t pageSize,
                                    int64_t pages);
 
+/// Page counts of huge pools to try, largest first: every plane passes 2^32 bytes; the longest
+/// scale plane does; every payload plane does. Dense pools.
+std::vector<int64_t> hugePageCounts(const oracle::KvStoreShape &shape, Order order);
+
+/// Boundary slots for the rows of both lists; no row has one slot in both. Dense pools.
+struct HugeSlots {
+  std::vector<int64_t> k, index; ///< one a row each
+};
+HugeSlots hugeSlots(const oracle::KvStoreShape &shape, Order order, int64_t pages);
+
 } // namespace verify::kv_store
 
 #endif // NVFP4GEN_TOOLS_VERIFY_KVSTORESLOTS_H
