@@ -15,14 +15,20 @@ namespace nvfp4gen {
 
 namespace {
 
-/// The emulator's HIP library of this installation: ../lib beside the program's folder.
+/// The emulator's HIP library of this build or installation: ../lib, or where the installation has
+/// its libraries, seen from the program's folder.
 std::string emulatorLibrary() {
   std::error_code code;
   std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", code);
   if (code)
     return {};
-  std::filesystem::path library = self.parent_path().parent_path() / "lib" / "libgfx950emu-hip.so";
-  return std::filesystem::exists(library, code) ? library.string() : std::string();
+  for (const char *libraries : {"../lib", NVFP4GEN_LIBDIR}) {
+    std::filesystem::path library =
+        (self.parent_path() / libraries / "libgfx950emu-hip.so").lexically_normal();
+    if (std::filesystem::exists(library, code))
+      return library.string();
+  }
+  return {};
 }
 
 } // namespace
@@ -35,8 +41,8 @@ int runVerify(const VerifyCommandOptions &options) {
   verifyOptions.hipLibrary = options.hipLibrary.empty() ? emulatorLibrary() : options.hipLibrary;
   if (verifyOptions.hipLibrary.empty())
     return reportError(
-        "the emulator's library ../lib/libgfx950emu-hip.so was not found beside this "
-        "program; name a HIP library with --hip");
+        "the emulator's library libgfx950emu-hip.so was not found in ../lib or in " NVFP4GEN_LIBDIR
+        " of this program's folder; name a HIP library with --hip");
   verifyOptions.checks = options.checks;
   verifyOptions.orders = options.orders;
   if (!verify::isEmulator(verifyOptions.hipLibrary)) {
