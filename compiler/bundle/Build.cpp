@@ -2,14 +2,15 @@
 
 #include "compiler/bundle/Build.h"
 
-#include "compiler/bundle/CacheBytes.h"
+#include "compiler/bundle/BundleManifest.h"
 #include "compiler/bundle/Linker.h"
 #include "compiler/bundle/ObjectInfo.h"
-#include "compiler/bundle/TemplateSources.h"
+#include "compiler/bundle/SourceDigests.h"
 #include "compiler/lint/ResourceGate.h"
+#include "compiler/support/BuildIdentity.h"
+#include "compiler/support/FatalErrors.h"
 #include "runtime/args/ArgLayout.h"
 #include "runtime/bundle/Bundle.h"
-#include "runtime/support/Sha256.h"
 
 #include "llvm/Support/ThreadPool.h"
 
@@ -26,126 +27,198 @@ double secondsSince(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-std::string hexSha256(std::string_view text) {
-  return nvfp4rt::hexText(nvfp4rt::sha256({nvfp4rt::asBytes(text)}));
-}
-
 size_t variantsOf(const VariantList &list, const std::string &symbol) {
   return llvm::count_if(list.variants, [&](const auto &v) { return v.symbol == symbol; });
 }
 
-/// Lower all kernels on `options.jobs` threads; `finish` runs after each one, on its thread.
-llvm::Error lowerAll(const Spec &spec, const VariantList &list, Stage stage,
-                     const BuildOptions &options, std::vector<std::string> &outputs,
-                     llvm::function_ref<llvm::Error(size_t index, KernelReport &report)> finish) {
-  outputs.assign(list.kernels.size(), {});
+/// Do `work` for each kernel on `options.jobs` threads: one report a kernel, in the order of the
+/// kernels, or all failures in that order.
+llvm::Expected<std::vector<KernelReport>>
+forEachKernel(const VariantList &list, const BuildOptions &options,
+              llvm::function_ref<llvm::Error(size_t index, KernelReport &report)> work) {
+  std::vector<KernelReport> reports(list.kernels.size());
   std::mutex mutex;
-  llvm::Error errors = llvm::Error::success();
-  llvm::DefaultThreadPool pool(llvm::hardware_concurrency(options.jobs));
-  for (size_t i = 0; i < list.kernels.size(); ++i) {
-    pool.async([&, i] {
-      const KernelPlan &plan = list.kernels[i];
-      Clock::time_point start = Clock::now();
-      llvm::Expected<std::string> lowered = lowerKernel(plan, spec.target, stage);
-      KernelReport report{plan.symbol, secondsSince(start), variantsOf(list, plan.symbol), 0};
-      std::lock_guard lock(mutex);
-      llvm::Error error = lowered.takeError();
-      if (!error) {
-        outputs[i] = std::move(*lowered);
-        error = finish(i, report);
-      }
-      if (!error && options.progress)
-        options.progress(report);
-      errors = llvm::joinErrors(std::move(errors), std::move(error));
-    });
+  std::vector<std::optional<llvm::Error>> errors(list.kernels.size());
+  bool cancelled = false;
+  FatalErrorScope fatalErrors;
+  {
+    llvm::DefaultThreadPool pool(llvm::hardware_concurrency(options.jobs));
+    for (size_t i = 0; i < list.kernels.size(); ++i) {
+      pool.async([&, i] {
+        if (options.cancelled && options.cancelled()) {
+          std::lock_guard lock(mutex);
+          cancelled = true;
+          return;
+        }
+        const std::string &symbol = list.kernels[i].symbol;
+        Clock::time_point start = Clock::now();
+        KernelReport &report = reports[i];
+        report.symbol = symbol;
+        report.variants = variantsOf(list, symbol);
+        llvm::Error error = catchFatalErrors([&] { return work(i, report); });
+        report.seconds = secondsSince(start);
+        std::lock_guard lock(mutex);
+        if (!error && options.progress)
+          options.progress(report);
+        errors[i] = std::move(error);
+      });
+    }
+    pool.wait();
   }
-  pool.wait();
-  return errors;
+  llvm::Error result = llvm::Error::success();
+  for (std::optional<llvm::Error> &error : errors)
+    if (error)
+      result = llvm::joinErrors(std::move(result), std::move(*error));
+  if (cancelled) {
+    llvm::consumeError(std::move(result));
+    return llvm::createStringError(std::errc::operation_canceled, "the build was cancelled");
+  }
+  if (result)
+    return std::move(result);
+  return reports;
 }
 
-nvfp4rt::Manifest makeManifest(const Spec &spec, const VariantList &list,
-                               const std::vector<KernelObject> &objects) {
-  nvfp4rt::Manifest m;
-  m.generator = "nvfp4gen " NVFP4GEN_VERSION;
-  m.toolchain = toolchainVersion();
-  m.flags = loweringFlags(spec.target);
-  m.specName = spec.name;
-  m.specSha256 = spec.sha256;
-  m.arch = spec.target.arch;
-  m.codeObjectVersion = uint32_t(spec.target.codeObjectVersion);
-  m.buildId = hexSha256(m.generator + "\n" + m.toolchain + "\n" + m.flags + "\n" + m.specSha256 +
-                        "\n" + kTemplateSourcesSha256);
-  m.cacheBytes = cacheBytes(spec);
-  for (const auto &[plan, object] : llvm::zip_equal(list.kernels, objects)) {
-    const nvfp4rt::ArgLayout *layout = nvfp4rt::argLayout(plan.family);
-    nvfp4rt::Kernel &kernel = m.kernels.emplace_back();
-    kernel.symbol = plan.symbol;
-    kernel.family = plan.family;
-    kernel.argsHash = hexSha256(layout->text());
-    kernel.argsSize = layout->size;
-    std::copy(std::begin(plan.grid), std::end(plan.grid), std::begin(kernel.grid));
-    std::copy(std::begin(plan.block), std::end(plan.block), std::begin(kernel.block));
-    kernel.resources = object.resources;
-    kernel.sha256 = object.sha256;
-  }
-  m.variants = list.variants;
-  return m;
+/// Every gate that a kernel's object passes before it may be in a bundle, compiled now or taken
+/// from the cache. Runs on several threads.
+llvm::Error passGates(const KernelPlan &plan, llvm::StringRef object, KernelReport &report) {
+  llvm::Expected<std::vector<KernelObject>> kernels = readKernels(object);
+  if (!kernels)
+    return kernels.takeError();
+  if (kernels->size() != 1)
+    return llvm::createStringError(llvm::inconvertibleErrorCode(),
+                                   "kernel '" + plan.symbol +
+                                       "': expected one kernel in its object, found " +
+                                       llvm::Twine(kernels->size()));
+  report.codeBytes = kernels->front().resources.codeBytes;
+  return checkResources(plan, *nvfp4rt::argLayout(plan.family), kernels->front());
 }
 
-/// The linked code object with the manifest and the digest of the whole file.
-llvm::Expected<std::string> addManifest(llvm::StringRef code, const nvfp4rt::Manifest &manifest) {
-  llvm::Expected<std::string> bytes =
-      addSections(code, {{std::string(nvfp4rt::kManifestSection), printManifest(manifest)},
-                         {std::string(nvfp4rt::kDigestSection), std::string(32, '\0')}});
+/// One build, with what it looks up in the cache by.
+class Builder {
+public:
+  Builder(const Spec &spec, const VariantList &list, const BuildOptions &options)
+      : spec(spec), list(list), options(options),
+        flags(loweringFlags(spec.target, options.lowering)) {}
+
+  llvm::Expected<Bundle> build();
+
+private:
+  std::optional<Bundle> cachedBundle(const CacheKey &key);
+  llvm::Error buildKernel(size_t index, KernelReport &report);
+  llvm::Expected<Bundle> link();
+
+  /// An object is a function of its MLIR, the flags, and what lowers it.
+  CacheKey objectKey(const KernelPlan &plan, const EmittedKernel &kernel) const {
+    std::string block;
+    for (uint32_t size : plan.block)
+      block += std::to_string(size) + " ";
+    return cacheKey({"object", plan.symbol, block, flags, toolchainVersion(), identity.toolchain,
+                     kLoweringSourcesSha256, kernel.text(options.lowering.debugLines)});
+  }
+  /// A bundle is a function of the spec and of all that this program does.
+  CacheKey bundleKey() const {
+    return cacheKey({"bundle", identity.generator, identity.toolchain, printManifest(manifest)});
+  }
+
+  const Spec &spec;
+  const VariantList &list;
+  const BuildOptions &options;
+  std::string flags;
+  BuildIdentity identity;
+  nvfp4rt::Manifest manifest;
+  std::vector<std::string> objects;
+};
+
+llvm::Expected<Bundle> Builder::build() {
+  manifest = planManifest(spec, list, flags);
+  CacheKey key;
+  if (options.cache) {
+    llvm::Expected<BuildIdentity> found = buildIdentity();
+    if (!found)
+      return found.takeError();
+    identity = std::move(*found);
+    key = bundleKey();
+    if (std::optional<Bundle> cached = cachedBundle(key))
+      return std::move(*cached);
+  }
+
+  objects.assign(list.kernels.size(), {});
+  llvm::Expected<std::vector<KernelReport>> reports = forEachKernel(
+      list, options, [&](size_t i, KernelReport &report) { return buildKernel(i, report); });
+  if (!reports)
+    return reports.takeError();
+  llvm::Expected<Bundle> bundle = link();
+  if (!bundle)
+    return bundle;
+  bundle->kernels = std::move(*reports);
+  if (options.cache) {
+    options.cache->store(key, bundle->bytes);
+    options.cache->trim();
+  }
+  return bundle;
+}
+
+std::optional<Bundle> Builder::cachedBundle(const CacheKey &key) {
+  std::optional<std::string> bytes = options.cache->load(key);
   if (!bytes)
-    return bytes;
-  llvm::Expected<uint64_t> offset = sectionOffset(*bytes, llvm::StringRef(nvfp4rt::kDigestSection));
-  if (!offset)
-    return offset.takeError();
-  nvfp4rt::Sha256Digest digest = nvfp4rt::sha256({nvfp4rt::asBytes(*bytes)});
-  std::copy(digest.begin(), digest.end(), bytes->begin() + ptrdiff_t(*offset));
-  return bytes;
+    return std::nullopt;
+  // Every check of it was made by this program, before the digest that load() has compared.
+  llvm::Expected<std::vector<KernelObject>> kernels = readKernels(*bytes);
+  if (!kernels || kernels->size() != manifest.kernels.size()) {
+    llvm::consumeError(kernels.takeError());
+    return std::nullopt;
+  }
+  Bundle bundle;
+  bundle.bytes = std::move(*bytes);
+  bundle.manifest = std::move(manifest);
+  addKernelFacts(bundle.manifest, *kernels);
+  for (const nvfp4rt::Kernel &kernel : bundle.manifest.kernels) {
+    bundle.kernels.push_back({kernel.symbol, 0, variantsOf(list, kernel.symbol),
+                              kernel.resources.codeBytes, Origin::CachedBundle});
+    if (options.progress)
+      options.progress(bundle.kernels.back());
+  }
+  return bundle;
 }
 
-} // namespace
+llvm::Error Builder::buildKernel(size_t index, KernelReport &report) {
+  const KernelPlan &plan = list.kernels[index];
+  llvm::Expected<EmittedKernel> kernel = EmittedKernel::emit(plan);
+  if (!kernel)
+    return kernel.takeError();
+  std::optional<CacheKey> key;
+  std::optional<std::string> object;
+  if (options.cache) {
+    key = objectKey(plan, *kernel);
+    object = options.cache->load(*key);
+  }
+  report.origin = object ? Origin::CachedObject : Origin::Compiled;
+  if (!object) {
+    llvm::Expected<std::string> lowered =
+        kernel->lower(spec.target, Stage::Object, options.lowering);
+    if (!lowered)
+      return lowered.takeError();
+    object = std::move(*lowered);
+  }
+  if (llvm::Error refused = passGates(plan, *object, report))
+    return refused;
+  if (key && report.origin == Origin::Compiled)
+    options.cache->store(*key, *object);
+  objects[index] = std::move(*object);
+  return llvm::Error::success();
+}
 
-llvm::Expected<Bundle> buildBundle(const Spec &spec, const VariantList &list,
-                                   const BuildOptions &options) {
+llvm::Expected<Bundle> Builder::link() {
   Clock::time_point start = Clock::now();
   Bundle bundle;
-  std::vector<std::string> objects;
-  llvm::Error error =
-      lowerAll(spec, list, Stage::Object, options, objects,
-               [&](size_t i, KernelReport &report) -> llvm::Error {
-                 const KernelPlan &plan = list.kernels[i];
-                 llvm::Expected<std::vector<KernelObject>> kernels = readKernels(objects[i]);
-                 if (!kernels)
-                   return kernels.takeError();
-                 if (kernels->size() != 1)
-                   return llvm::createStringError(llvm::inconvertibleErrorCode(),
-                                                  "kernel '" + plan.symbol +
-                                                      "': expected one kernel in its "
-                                                      "object, found " +
-                                                      llvm::Twine(kernels->size()));
-                 if (llvm::Error refused =
-                         checkResources(plan, *nvfp4rt::argLayout(plan.family), kernels->front()))
-                   return refused;
-                 report.codeBytes = kernels->front().resources.codeBytes;
-                 bundle.kernels.push_back(report);
-                 return llvm::Error::success();
-               });
-  if (error)
-    return std::move(error);
-  llvm::sort(bundle.kernels, [](const auto &a, const auto &b) { return a.symbol < b.symbol; });
-
-  Clock::time_point linkStart = Clock::now();
   llvm::Expected<std::string> code = linkObjects(objects);
   if (!code)
     return code.takeError();
   llvm::Expected<std::vector<KernelObject>> linked = readKernels(*code);
   if (!linked)
     return linked.takeError();
-  bundle.manifest = makeManifest(spec, list, *linked);
+  bundle.manifest = std::move(manifest);
+  addKernelFacts(bundle.manifest, *linked);
   llvm::Expected<std::string> bytes = addManifest(*code, bundle.manifest);
   if (!bytes)
     return bytes.takeError();
@@ -157,21 +230,40 @@ llvm::Expected<Bundle> buildBundle(const Spec &spec, const VariantList &list,
     return llvm::createStringError(llvm::inconvertibleErrorCode(),
                                    "the runtime refuses the bundle just built: " +
                                        opened.error().message);
-  bundle.linkSeconds = secondsSince(linkStart);
-  bundle.totalSeconds = secondsSince(start);
+  bundle.linkSeconds = secondsSince(start);
+  return bundle;
+}
+
+} // namespace
+
+size_t Bundle::count(Origin origin) const {
+  return llvm::count_if(kernels,
+                        [&](const KernelReport &kernel) { return kernel.origin == origin; });
+}
+
+llvm::Expected<Bundle> buildBundle(const Spec &spec, const VariantList &list,
+                                   const BuildOptions &options) {
+  Clock::time_point start = Clock::now();
+  llvm::Expected<Bundle> bundle = Builder(spec, list, options).build();
+  if (bundle)
+    bundle->totalSeconds = secondsSince(start);
   return bundle;
 }
 
 llvm::Expected<std::vector<std::pair<std::string, std::string>>>
 emitKernels(const Spec &spec, const VariantList &list, Stage stage, const BuildOptions &options) {
-  std::vector<std::string> texts;
-  if (llvm::Error error =
-          lowerAll(spec, list, stage, options, texts,
-                   [](size_t, KernelReport &) -> llvm::Error { return llvm::Error::success(); }))
-    return std::move(error);
-  std::vector<std::pair<std::string, std::string>> result;
-  for (auto [plan, text] : llvm::zip_equal(list.kernels, texts))
-    result.emplace_back(plan.symbol, std::move(text));
+  std::vector<std::pair<std::string, std::string>> result(list.kernels.size());
+  auto emit = [&](size_t i, KernelReport &) -> llvm::Error {
+    const KernelPlan &plan = list.kernels[i];
+    llvm::Expected<std::string> text = lowerKernel(plan, spec.target, stage, options.lowering);
+    if (!text)
+      return text.takeError();
+    result[i] = {plan.symbol, std::move(*text)};
+    return llvm::Error::success();
+  };
+  if (llvm::Expected<std::vector<KernelReport>> reports = forEachKernel(list, options, emit);
+      !reports)
+    return reports.takeError();
   return result;
 }
 

@@ -2,6 +2,7 @@
 #ifndef NVFP4GEN_COMPILER_BUNDLE_BUILD_H
 #define NVFP4GEN_COMPILER_BUNDLE_BUILD_H
 
+#include "compiler/bundle/Cache.h"
 #include "compiler/lowering/Lowering.h"
 #include "compiler/variants/Variants.h"
 #include "runtime/bundle/Manifest.h"
@@ -12,18 +13,26 @@
 
 namespace nvfp4gen {
 
+/// Where a kernel's code came from.
+enum class Origin : uint8_t { Compiled, CachedObject, CachedBundle };
+
 /// One kernel as it was built.
 struct KernelReport {
   std::string symbol;
-  double seconds = 0;  ///< template to object
+  double seconds = 0;  ///< template to object, or to the object in the cache
   size_t variants = 0; ///< guards that this kernel serves
   uint32_t codeBytes = 0;
+  Origin origin = Origin::Compiled;
 };
 
 struct BuildOptions {
   unsigned jobs = 0; ///< kernels lowered at once; 0 = one a core
   /// Called after each kernel, from the thread that built it, one call at a time.
-  std::function<void(const KernelReport &)> progress;
+  std::function<void(const KernelReport &)> progress = {};
+  LoweringOptions lowering = {};
+  Cache *cache = nullptr; ///< borrowed; null compiles everything
+  /// Asked before each kernel, from any thread; true ends the build with operation_canceled.
+  std::function<bool()> cancelled = {};
 };
 
 struct Bundle {
@@ -32,10 +41,15 @@ struct Bundle {
   std::vector<KernelReport> kernels; ///< sorted by symbol
   double linkSeconds = 0;            ///< link, manifest, digest and read-back
   double totalSeconds = 0;
+  size_t count(Origin origin) const;
 };
 
 /// Build every kernel of `list`, check each against rule G7, link them, add the manifest, and open
 /// the result with the runtime's own checks. All refused kernels are reported at once.
+///
+/// With a cache, a bundle that this very generator has built of the same spec is taken as it is;
+/// else each kernel whose template emits the same MLIR as before is. Both give the same bytes as a
+/// build without. `spec.sha256` stands for all of the spec.
 llvm::Expected<Bundle> buildBundle(const Spec &spec, const VariantList &list,
                                    const BuildOptions &options);
 

@@ -1,14 +1,26 @@
-# Writes TemplateSources.h: a digest of the sources that decide what code a template becomes.
-# Called with ROOT and OUT.
-file(GLOB_RECURSE sources RELATIVE ${ROOT}
-  ${ROOT}/templates/*.cpp ${ROOT}/templates/*.h ${ROOT}/templates/*.def
-  ${ROOT}/compiler/ir/*.cpp ${ROOT}/compiler/ir/*.h
-  ${ROOT}/compiler/lowering/*.cpp ${ROOT}/compiler/lowering/*.h)
-list(SORT sources)
-set(text "")
-foreach(source ${sources})
-  file(SHA256 ${ROOT}/${source} digest)
-  string(APPEND text "${digest} ${source}\n")
-endforeach()
-string(SHA256 digest "${text}")
-file(WRITE ${OUT} "#pragma once\nnamespace nvfp4gen {\ninline constexpr const char kTemplateSourcesSha256[] = \"${digest}\";\n}\n")
+# Writes SourceDigests.h: digests of the sources that decide what code a template becomes, and of
+# the part of them that a kernel passes through after its template. Called with ROOT and OUT.
+function(digest result)
+  set(patterns)
+  foreach(folder ${ARGN})
+    list(APPEND patterns ${ROOT}/${folder}/*.cpp ${ROOT}/${folder}/*.h ${ROOT}/${folder}/*.def)
+  endforeach()
+  file(GLOB_RECURSE sources RELATIVE ${ROOT} ${patterns})
+  list(SORT sources)
+  set(text "")
+  foreach(source ${sources})
+    file(SHA256 ${ROOT}/${source} sha)
+    string(APPEND text "${sha} ${source}\n")
+  endforeach()
+  string(SHA256 sha "${text}")
+  set(${result} ${sha} PARENT_SCOPE)
+endfunction()
+
+digest(template_sources templates compiler/ir compiler/lowering)
+digest(lowering_sources compiler/lowering)
+file(WRITE ${OUT} "#pragma once
+namespace nvfp4gen {
+inline constexpr const char kTemplateSourcesSha256[] = \"${template_sources}\";
+inline constexpr const char kLoweringSourcesSha256[] = \"${lowering_sources}\";
+}
+")

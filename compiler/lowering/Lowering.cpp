@@ -90,41 +90,64 @@ void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
 
 } // namespace
 
-std::string loweringFlags(const TargetSpec &target) {
+struct EmittedKernel::Impl {
+  Impl(const KernelPlan &plan, const nvfp4rt::ArgLayout &layout)
+      : plan(plan), context(mlir::MLIRContext::Threading::DISABLED),
+        builder(context, plan, layout) {}
+  const KernelPlan &plan;
+  mlir::MLIRContext context;
+  KernelBuilder builder;
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+};
+
+EmittedKernel::EmittedKernel(std::unique_ptr<Impl> impl) : impl(std::move(impl)) {}
+EmittedKernel::EmittedKernel(EmittedKernel &&) = default;
+EmittedKernel::~EmittedKernel() = default;
+
+std::string loweringFlags(const TargetSpec &target, const LoweringOptions &options) {
   std::string flags = std::string(kTriple) + " -mcpu=" + target.arch + " -O3 " + kFeatures +
                       " code-object-v" + std::to_string(target.codeObjectVersion);
   for (auto [name, value] : kFunctionAttributes)
     flags += std::string(" ") + name + "=" + value;
   for (const char *name : kUnused)
     flags += std::string(" ") + name;
+  if (options.debugLines)
+    flags += " -gline-tables-only";
   return flags;
 }
 
 std::string toolchainVersion() { return "LLVM " LLVM_VERSION_STRING; }
 
-llvm::Expected<std::string> lowerKernel(const KernelPlan &plan, const TargetSpec &target,
-                                        Stage stage) {
+llvm::Expected<EmittedKernel> EmittedKernel::emit(const KernelPlan &plan) {
   const nvfp4rt::ArgLayout *layout = nvfp4rt::argLayout(plan.family);
   if (!layout)
     return lowerError(plan, "family '" + llvm::Twine(std::string(plan.family)) +
                                 "' has no kernel-argument layout");
+  auto impl = std::make_unique<Impl>(plan, *layout);
+  plan.emit(impl->builder);
+  impl->module = impl->builder.takeModule();
+  return EmittedKernel(std::move(impl));
+}
 
-  // One context a kernel: kernels of a build are lowered on several threads.
-  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
-  KernelBuilder builder(context, plan, *layout);
-  plan.emit(builder);
-  mlir::OwningOpRef<mlir::ModuleOp> mlirModule = builder.takeModule();
-
+std::string EmittedKernel::text(bool locations) const {
   std::string text;
   llvm::raw_string_ostream os(text);
-  if (stage == Stage::MLIR) {
-    mlirModule->print(os);
-    return text + "\n";
-  }
+  mlir::OpPrintingFlags flags;
+  if (locations)
+    flags.enableDebugInfo();
+  impl->module->print(os, flags);
+  return text + "\n";
+}
+
+llvm::Expected<std::string> EmittedKernel::lower(const TargetSpec &target, Stage stage,
+                                                 const LoweringOptions &options) {
+  const KernelPlan &plan = impl->plan;
+  if (stage == Stage::MLIR)
+    return text(options.debugLines);
 
   llvm::LLVMContext llvmContext;
   llvm::Expected<std::unique_ptr<llvm::Module>> module =
-      translateToLLVM(*mlirModule, target.arch, llvmContext);
+      translateToLLVM(*impl->module, target.arch, options.debugLines, llvmContext);
   if (!module)
     return lowerError(plan, llvm::toString(module.takeError()));
   auto machine = createTargetMachine(target);
@@ -139,6 +162,8 @@ llvm::Expected<std::string> lowerKernel(const KernelPlan &plan, const TargetSpec
     return lowerError(plan, "invalid LLVM IR: " + verifyText);
   optimize(**module, **machine);
   if (stage == Stage::LLVM) {
+    std::string text;
+    llvm::raw_string_ostream os(text);
     (*module)->print(os, nullptr);
     return text;
   }
@@ -152,6 +177,14 @@ llvm::Expected<std::string> lowerKernel(const KernelPlan &plan, const TargetSpec
     return lowerError(plan, "the target cannot emit this kind of file");
   passes.run(**module);
   return std::string(buffer.begin(), buffer.end());
+}
+
+llvm::Expected<std::string> lowerKernel(const KernelPlan &plan, const TargetSpec &target,
+                                        Stage stage, const LoweringOptions &options) {
+  llvm::Expected<EmittedKernel> kernel = EmittedKernel::emit(plan);
+  if (!kernel)
+    return kernel.takeError();
+  return kernel->lower(target, stage, options);
 }
 
 } // namespace nvfp4gen

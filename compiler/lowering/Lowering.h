@@ -10,6 +10,7 @@
 
 #include "llvm/Support/Error.h"
 
+#include <memory>
 #include <string>
 
 namespace nvfp4gen {
@@ -21,14 +22,39 @@ enum class Stage : uint8_t {
   Object,   ///< relocatable ELF (.o)
 };
 
-/// Compile flags that change code; part of the build id.
-std::string loweringFlags(const TargetSpec &target);
+struct LoweringOptions {
+  bool debugLines = false; ///< line tables that lead from an instruction to the template
+};
+
+/// Compile flags that change code or what is beside it; part of the build id.
+std::string loweringFlags(const TargetSpec &target, const LoweringOptions &options);
 /// "LLVM 22.1.8"
 std::string toolchainVersion();
 
-/// Emit `plan` and lower it to `stage`: text, or the bytes of the object. Thread-safe.
+/// A kernel as its template emitted it: everything that decides its machine code except the flags.
+/// Kernels of a build are lowered on several threads, each with a context of its own.
+class EmittedKernel {
+public:
+  /// Run the template of `plan`, which must outlive the result.
+  static llvm::Expected<EmittedKernel> emit(const KernelPlan &plan);
+  EmittedKernel(EmittedKernel &&);
+  ~EmittedKernel();
+
+  /// The module as MLIR; with `locations` also the place in a template that each line comes from.
+  std::string text(bool locations) const;
+  /// Text of `stage`, or the bytes of the object. Consumes the module: call once.
+  llvm::Expected<std::string> lower(const TargetSpec &target, Stage stage,
+                                    const LoweringOptions &options);
+
+private:
+  struct Impl;
+  explicit EmittedKernel(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl;
+};
+
+/// Emit `plan` and lower it to `stage`. Thread-safe.
 llvm::Expected<std::string> lowerKernel(const KernelPlan &plan, const TargetSpec &target,
-                                        Stage stage);
+                                        Stage stage, const LoweringOptions &options = {});
 
 } // namespace nvfp4gen
 

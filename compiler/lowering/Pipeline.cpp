@@ -2,6 +2,8 @@
 
 #include "compiler/lowering/Pipeline.h"
 
+#include "compiler/lowering/DebugLines.h"
+
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
 #include "mlir/Conversion/ConvertToLLVM/ToLLVMPass.h"
@@ -21,6 +23,7 @@ using namespace mlir;
 namespace nvfp4gen {
 
 llvm::Expected<std::unique_ptr<llvm::Module>> translateToLLVM(ModuleOp module, llvm::StringRef arch,
+                                                              bool debugLines,
                                                               llvm::LLVMContext &llvmContext) {
   MLIRContext *context = module.getContext();
   DialectRegistry registry;
@@ -52,6 +55,8 @@ llvm::Expected<std::unique_ptr<llvm::Module>> translateToLLVM(ModuleOp module, l
   passes.addPass(createReconcileUnrealizedCastsPass());
   if (failed(passes.run(module)))
     return fail("lowering to the LLVM dialect failed");
+  if (debugLines)
+    attachLineTables(module);
 
   auto gpuModules = module.getOps<gpu::GPUModuleOp>();
   if (!llvm::hasSingleElement(gpuModules))

@@ -12,10 +12,11 @@
 
 namespace nvfp4gen {
 
-/// Lower a module with one gpu.module to LLVM IR for `arch`; `module` is changed. Diagnostics of
-/// the passes are collected into the error.
-llvm::Expected<std::unique_ptr<llvm::Module>>
-translateToLLVM(mlir::ModuleOp module, llvm::StringRef arch, llvm::LLVMContext &llvmContext);
+/// Lower a module with one gpu.module to LLVM IR for `arch`, with line tables of the templates when
+/// `debugLines`; `module` is changed. Diagnostics of the passes are collected into the error.
+llvm::Expected<std::unique_ptr<llvm::Module>> translateToLLVM(mlir::ModuleOp module,
+                                                              llvm::StringRef arch, bool debugLines,
+                                                              llvm::LLVMContext &llvmContext);
 
 } // namespace nvfp4gen
 
