@@ -32,21 +32,23 @@ constexpr uint32_t sizeOf(ArgType type) {
   return type == ArgType::I32 || type == ArgType::F32 ? 4 : 8;
 }
 
-/// The fields follow each other without gap or overlap up to the end of the struct, each at its
+/// The fields follow each other without gap or overlap up to the end of the segment, each at its
 /// natural alignment: what the generator lays out member by member is then what C lays out.
-consteval bool tiles(std::span<const ArgField> fields, size_t structSize) {
+consteval bool tiles(std::span<const ArgField> fields, size_t segmentBytes) {
   uint64_t next = 0;
   for (const ArgField &field : fields) {
     if (field.offset != next || field.offset % sizeOf(field.type) != 0)
       return false;
     next += sizeOf(field.type);
   }
-  return next == structSize;
+  return next == segmentBytes;
 }
 
 // The type of a row is taken from the struct, so it cannot disagree with it.
 #define NVFP4_ARG(Struct, path)                                                                    \
-  ArgField { #path, argTypeOf<decltype(Struct{}.path)>(), offsetof(Struct, path) }
+  ArgField {                                                                                       \
+    #path, argTypeOf<decltype(Struct{}.path)>(), offsetof(Struct, path) - kStructSizeBytes         \
+  }
 #define NVFP4_ARG_ROWS(Struct, path)                                                               \
   NVFP4_ARG(Struct, path.base), NVFP4_ARG(Struct, path.row_stride),                                \
       NVFP4_ARG(Struct, path.head_stride)
@@ -171,14 +173,17 @@ constexpr ArgField kSparseAttentionMergeLayout[] = {
   static_assert(std::is_standard_layout_v<nvfp4rt_##name##_args> &&                                \
                     std::is_trivially_copyable_v<nvfp4rt_##name##_args>,                           \
                 "nvfp4rt_" #name "_args must be plain C");                                         \
-  static_assert(tiles(k##CamelName##Layout, sizeof(nvfp4rt_##name##_args)),                        \
+  static_assert(offsetof(nvfp4rt_##name##_args, struct_size) == 0 &&                               \
+                    sizeof(nvfp4rt_##name##_args::struct_size) == kStructSizeBytes,                \
+                "nvfp4rt_" #name "_args must begin with its struct_size");                         \
+  static_assert(tiles(k##CamelName##Layout, sizeof(nvfp4rt_##name##_args) - kStructSizeBytes),     \
                 "k" #CamelName "Layout must list every member of nvfp4rt_" #name                   \
                 "_args in order");
 #include "templates/Families.def"
 
 constexpr ArgLayout kLayouts[] = {
 #define NVFP4_FAMILY(name, CamelName)                                                              \
-  ArgLayout{#name, sizeof(nvfp4rt_##name##_args), k##CamelName##Layout},
+  ArgLayout{#name, sizeof(nvfp4rt_##name##_args) - kStructSizeBytes, k##CamelName##Layout},
 #include "templates/Families.def"
 };
 

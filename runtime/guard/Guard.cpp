@@ -37,15 +37,6 @@ std::string joined(Field field, std::span<const int64_t> values) {
   return text;
 }
 
-std::string fieldNames() {
-  std::string text;
-  for (const FieldInfo &field : kFields) {
-    text += text.empty() ? "" : ", ";
-    text += field.name;
-  }
-  return text;
-}
-
 /// Value of one field of the C interface; checks that a symbol is given exactly where one belongs.
 Result<int64_t> requestValue(Field field, const nvfp4rt_field &given, size_t index) {
   const bool symbolic = !fieldSymbols(field).empty();
@@ -73,6 +64,15 @@ std::optional<Field> fieldByName(std::string_view name) {
     if (kFields[i].name == name)
       return static_cast<Field>(i);
   return std::nullopt;
+}
+
+std::string fieldNames() {
+  std::string text;
+  for (const FieldInfo &field : kFields) {
+    text += text.empty() ? "" : ", ";
+    text += field.name;
+  }
+  return text;
 }
 
 std::span<const std::string_view> fieldSymbols(Field field) { return info(field).symbols; }

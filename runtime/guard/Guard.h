@@ -35,6 +35,8 @@ inline constexpr size_t kFieldCount = 0
 
 std::string_view fieldName(Field field);
 std::optional<Field> fieldByName(std::string_view name);
+/// All names, joined by ", ".
+std::string fieldNames();
 /// Symbols of a symbolic field in value order; empty for an integer field.
 std::span<const std::string_view> fieldSymbols(Field field);
 /// "decode" for a symbolic field's value, else the decimal number.

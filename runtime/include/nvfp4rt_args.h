@@ -1,9 +1,16 @@
 /* nvfp4rt_args.h - kernel-argument structs, one per family.
  *
- * A struct here IS the kernel-argument segment: the generator lays a kernel's arguments out in
- * member order with natural C alignment, and the runtime copies the struct to the device as it is.
- * The field tables in runtime/args/ArgLayout.cpp describe the same structs to both sides; their
- * hash travels in every bundle's manifest and is checked when the bundle is opened.
+ * A struct begins with struct_size: its sizeof as the caller was compiled, by which nvfp4rt_launch
+ * refuses a caller of another version. What follows IS the kernel-argument segment: the generator
+ * lays a kernel's arguments out in member order with natural C alignment, and the runtime copies
+ * them to the device as they are. The field tables in runtime/args/ArgLayout.cpp describe the same
+ * structs to both sides; their hash travels in every bundle's manifest and is checked when the
+ * bundle is opened.
+ *
+ * Begin with
+ *   nvfp4rt_kv_store_args args = NVFP4RT_INIT(nvfp4rt_kv_store_args);
+ * which sets struct_size and makes every other member 0. In C++, nvfp4rt_kv_store_args{} is the
+ * same.
  *
  * All strides are in BYTES and 64-bit (rule P1). All pointers are device addresses, owned by the
  * caller, and must stay valid until the launch has finished on its stream.
@@ -15,6 +22,12 @@
 
 #ifdef __cplusplus
 extern "C" {
+#define NVFP4RT_STRUCT_SIZE(type) uint64_t struct_size = sizeof(type)
+#define NVFP4RT_INIT(type)                                                                         \
+  type {}
+#else
+#define NVFP4RT_STRUCT_SIZE(type) uint64_t struct_size
+#define NVFP4RT_INIT(type) {.struct_size = sizeof(type)}
 #endif
 
 /* One plane of an NVFP4 pool (rule P1): byte address of (page, token, head) is
@@ -44,6 +57,7 @@ typedef struct nvfp4rt_rows {
  * planes (they may be the same array). A slot < 0 or >= pages * page_size stores nothing (P2).
  * Members of a plane that the variant does not store are ignored and may be zero. */
 typedef struct nvfp4rt_kv_store_args {
+  NVFP4RT_STRUCT_SIZE(nvfp4rt_kv_store_args);
   nvfp4rt_rows k;          /* [rows, kv_heads, head_dim] */
   nvfp4rt_rows v;          /* [rows, kv_heads, head_dim] */
   nvfp4rt_rows index_k;    /* [rows, index_head_dim]; head_stride ignored */
@@ -84,6 +98,7 @@ typedef struct nvfp4rt_kv_store_args {
  * however large, as long as sqrt(D) * |weight_offset + w| is below 2^126 and |cos| and |sin| are at
  * most 1. */
 typedef struct nvfp4rt_qk_norm_rope_store_args {
+  NVFP4RT_STRUCT_SIZE(nvfp4rt_qk_norm_rope_store_args);
   const void *packed;        /* [rows], model dtype; multiple of 16 */
   int64_t packed_row_stride; /* bytes, a multiple of 16 */
   const int64_t *positions;  /* [rows] rows of cos_sin; in range for padded rows too */
@@ -158,6 +173,7 @@ typedef struct nvfp4rt_work {
  * requests in prefill. All entries of `step_rows` are written, the first segments[] entries up to
  * the number of segments (decode and verify: all `requests`), and all of `work`. */
 typedef struct nvfp4rt_step_map_args {
+  NVFP4RT_STRUCT_SIZE(nvfp4rt_step_map_args);
   const int32_t *seq_lens;     /* [requests] tokens of each request, this step's included */
   const int32_t *cu_seqlens_q; /* prefill: [requests + 1], ascending, first entry 0; else ignored */
   const int32_t *live_requests; /* [1] requests that are live; the others are padding */
@@ -180,6 +196,7 @@ typedef struct nvfp4rt_step_map_args {
 /* index_score (rules K1, P4, P5): score[head][row][block] for every block < ceil(causal_len /
  * block_size) of every row that is not padding; nothing else of `scores` is written. */
 typedef struct nvfp4rt_index_score_args {
+  NVFP4RT_STRUCT_SIZE(nvfp4rt_index_score_args);
   nvfp4rt_rows index_q; /* [rows, index_heads, index_head_dim] in model dtype */
   nvfp4rt_plane index_payload;
   nvfp4rt_plane index_scale;
@@ -200,6 +217,7 @@ typedef struct nvfp4rt_index_score_args {
  * padding get -1 throughout. Id list of (row, head): int32[top_k] at
  *   ids + row * ids_row_stride + head * ids_head_stride. */
 typedef struct nvfp4rt_topk_args {
+  NVFP4RT_STRUCT_SIZE(nvfp4rt_topk_args);
   const float *scores; /* as written by index_score */
   int64_t score_head_stride;
   int64_t score_row_stride;
@@ -221,6 +239,7 @@ typedef struct nvfp4rt_topk_args {
  * Workspace: (workers + segments) * columns * top_k * 8 bytes. For each segment of which a worker
  * has a block, its lists are written for all rows of the segment; nothing else is. */
 typedef struct nvfp4rt_index_topk_args {
+  NVFP4RT_STRUCT_SIZE(nvfp4rt_index_topk_args);
   nvfp4rt_rows index_q;
   nvfp4rt_plane index_payload;
   nvfp4rt_plane index_scale;
@@ -239,6 +258,7 @@ typedef struct nvfp4rt_index_topk_args {
 
 /* index_topk_merge (rules K3, K4): the partial lists of index_topk to ordered ids, as topk's. */
 typedef struct nvfp4rt_index_topk_merge_args {
+  NVFP4RT_STRUCT_SIZE(nvfp4rt_index_topk_merge_args);
   const uint64_t *partial;
   const nvfp4rt_step_row *step_rows; /* [rows] */
   const nvfp4rt_segment *segments;
@@ -259,6 +279,7 @@ typedef struct nvfp4rt_index_topk_merge_args {
  * `partial` instead of writing `out`: sparse_attention_merge of the same step finishes them. The
  * others ignore it. */
 typedef struct nvfp4rt_sparse_attention_args {
+  NVFP4RT_STRUCT_SIZE(nvfp4rt_sparse_attention_args);
   nvfp4rt_rows q; /* [rows, q_heads, head_dim] in model dtype */
   nvfp4rt_plane k_payload;
   nvfp4rt_plane k_scale;
@@ -288,6 +309,7 @@ typedef struct nvfp4rt_sparse_attention_args {
  * acc[16][head_dim], m[16], l[16] (A1's unnormalized sums relative to 2^m; entries of heads from G
  * on are unspecified). m = -inf, l = 0, acc = 0 is the part that selects nothing. */
 typedef struct nvfp4rt_sparse_attention_merge_args {
+  NVFP4RT_STRUCT_SIZE(nvfp4rt_sparse_attention_merge_args);
   const float *partial;
   void *out; /* as in sparse_attention */
   int64_t out_row_stride;
@@ -295,6 +317,8 @@ typedef struct nvfp4rt_sparse_attention_merge_args {
   uint32_t rows;
   uint32_t reserved; /* must be 0 */
 } nvfp4rt_sparse_attention_merge_args;
+
+#undef NVFP4RT_STRUCT_SIZE
 
 #ifdef __cplusplus
 }

@@ -19,18 +19,18 @@ namespace {
 constexpr uint64_t kMaxGrid[3] = {0x7fffffff, 65535, 65535};
 constexpr uint64_t kMaxWorkItems = UINT32_MAX;
 
-uint32_t argAt(const void *args, uint32_t offset) {
+uint32_t argAt(const void *segment, uint32_t offset) {
   uint32_t value;
-  std::memcpy(&value, static_cast<const char *>(args) + offset, sizeof(value));
+  std::memcpy(&value, static_cast<const char *>(segment) + offset, sizeof(value));
   return value;
 }
 
 } // namespace
 
 /// value * mul + div - 1 is at most 2^64 - 2^32, so 64 bits hold it.
-uint64_t LaunchShape::Axis::workgroups(const void *args) const {
-  const uint64_t value = offset == kNoMember ? 1 : argAt(args, offset);
-  return (value * mul + div - 1) / div;
+uint64_t LaunchShape::Axis::workgroups(const void *segment) const {
+  const uint64_t items = offset == kNoMember ? mul : uint64_t{argAt(segment, offset)} * mul;
+  return div == 1 ? items : (items + div - 1) / div;
 }
 
 LaunchShape::LaunchShape(const Kernel &kernel) {
@@ -41,38 +41,42 @@ LaunchShape::LaunchShape(const Kernel &kernel) {
   };
   for (size_t axis = 0; axis < 3; ++axis) {
     const GridAxis &rule = kernel.grid[axis];
-    grid_[axis] = {offsetOf(rule.per), rule.mul, rule.div};
     block_[axis] = kernel.block[axis];
+    grid_[axis] = {offsetOf(rule.per), rule.mul, rule.div,
+                   std::min(kMaxGrid[axis], kMaxWorkItems / block_[axis])};
   }
-  argsSize_ = layout.size;
+  segmentBytes_ = layout.size;
   reserved_ = offsetOf("reserved");
 }
 
-Result<std::array<uint32_t, 3>> LaunchShape::workgroups(const void *args, size_t argsSize,
+Result<std::array<uint32_t, 3>> LaunchShape::workgroups(const void *args,
                                                         const std::string &variant) const {
-  const auto invalid = [&](std::string_view where, const auto &expected, const auto &found) {
-    return fail(
-        NVFP4RT_ERROR_INVALID_ARGUMENT,
-        fmt::format("launch of {}: {}: expected {}, found {}", variant, where, expected, found));
+  const auto invalid = [&](std::string_view where, const auto &expected, const auto &found,
+                           nvfp4rt_status code = NVFP4RT_ERROR_INVALID_ARGUMENT) {
+    return fail(code, fmt::format("launch of {}: {}: expected {}, found {}", variant, where,
+                                  expected, found));
   };
   if (!args)
     return invalid("args", "the argument struct", "NULL");
-  if (argsSize != argsSize_)
-    return invalid("args_size", argsSize_, argsSize);
-  if (reserved_ != kNoMember && argAt(args, reserved_) != 0)
-    return invalid("args.reserved", 0, argAt(args, reserved_));
+  uint64_t structSize;
+  std::memcpy(&structSize, args, sizeof(structSize));
+  if (structSize != kStructSizeBytes + segmentBytes_)
+    return invalid("args.struct_size", kStructSizeBytes + segmentBytes_, structSize,
+                   NVFP4RT_ERROR_ARGS_LAYOUT);
+  const void *segment = argSegment(args);
+  if (reserved_ != kNoMember && argAt(segment, reserved_) != 0)
+    return invalid("args.reserved", 0, argAt(segment, reserved_));
 
   uint64_t groups[3];
   for (size_t axis = 0; axis < 3; ++axis)
-    groups[axis] = grid_[axis].workgroups(args);
+    groups[axis] = grid_[axis].workgroups(segment);
   if (groups[0] == 0 || groups[1] == 0 || groups[2] == 0)
     return std::array<uint32_t, 3>{};
   std::array<uint32_t, 3> result;
   for (size_t axis = 0; axis < 3; ++axis) {
-    const uint64_t most = std::min(kMaxGrid[axis], kMaxWorkItems / block_[axis]);
-    if (groups[axis] > most)
+    if (groups[axis] > grid_[axis].most)
       return invalid(fmt::format("workgroups along {}", "xyz"[axis]),
-                     fmt::format("at most {}", most), groups[axis]);
+                     fmt::format("at most {}", grid_[axis].most), groups[axis]);
     result[axis] = static_cast<uint32_t>(groups[axis]);
   }
   return result;

@@ -22,26 +22,29 @@ public:
   explicit LaunchShape(const Kernel &kernel);
 
   /// Workgroups along x, y and z; a 0 among them means that there is nothing to launch.
-  /// NVFP4RT_ERROR_INVALID_ARGUMENT for null or wrongly sized args, a reserved member that is not
-  /// 0, or a grid past HIP's limits. `variant` names the launch in messages.
-  Result<std::array<uint32_t, 3>> workgroups(const void *args, size_t argsSize,
-                                             const std::string &variant) const;
+  /// `args` is the family's struct, its struct_size included: NVFP4RT_ERROR_ARGS_LAYOUT when that
+  /// is another. NVFP4RT_ERROR_INVALID_ARGUMENT for null args, a reserved member that is not 0, or
+  /// a grid past HIP's limits. `variant` names the launch in messages.
+  Result<std::array<uint32_t, 3>> workgroups(const void *args, const std::string &variant) const;
   /// Work-items of a workgroup.
   const std::array<uint32_t, 3> &block() const { return block_; }
+  /// Bytes of the kernel-argument segment (argSegment of ArgLayout.h).
+  uint32_t segmentBytes() const { return segmentBytes_; }
 
 private:
   static constexpr uint32_t kNoMember = UINT32_MAX;
   /// Workgroups along an axis: ceil(value * mul / div), value being the argument at `offset`, or 1.
   struct Axis {
-    uint32_t offset = kNoMember; ///< bytes into the argument struct
+    uint32_t offset = kNoMember; ///< bytes into the segment
     uint32_t mul = 1, div = 1;
-    uint64_t workgroups(const void *args) const;
+    uint64_t most = 0; ///< workgroups that HIP accepts
+    uint64_t workgroups(const void *segment) const;
   };
 
   std::array<Axis, 3> grid_;
   std::array<uint32_t, 3> block_{};
-  uint32_t argsSize_ = 0;
-  uint32_t reserved_ = kNoMember; ///< offset of the struct's "reserved" member, if any
+  uint32_t segmentBytes_ = 0;
+  uint32_t reserved_ = kNoMember; ///< offset of the "reserved" member, if any
 };
 
 } // namespace nvfp4rt

@@ -5,26 +5,26 @@
 //===------------------------------------------------------------------------===//
 #include "runtime/plan/Plan.h"
 
+#include "runtime/args/ArgLayout.h"
+
 #include <fmt/format.h>
 
 namespace nvfp4rt {
 
-Plan Plan::make(const Bundle &bundle, const Module &module, const Variant &variant) {
-  const size_t index = bundle.kernelIndex(variant.symbol);
-  Plan plan(bundle.manifest().kernels[index]);
-  plan.hip_ = &module.hip();
-  plan.function_ = module.function(index);
+Plan::Plan(const Bundle &bundle, const Module &module, const Variant &variant)
+    : Plan(bundle, module, variant, bundle.kernelIndex(variant.symbol)) {}
+
+Plan::Plan(const Bundle &bundle, const Module &module, const Variant &variant, size_t kernel)
+    : hip_(&module.hip()), function_(module.function(kernel)),
+      shape_(bundle.manifest().kernels[kernel]), variant_(&variant) {
   const Term *requests = variant.guard.find(Field::requests);
-  plan.workspaceBytes_ =
+  workspaceBytes_ =
       variant.workspace.fixed +
       variant.workspace.perRequest * static_cast<uint64_t>(requests ? requests->values.back() : 0);
-  plan.variant_ = variant.name;
-  plan.symbol_ = variant.symbol;
-  return plan;
 }
 
-Result<void> Plan::launch(const void *args, size_t argsSize, void *stream) const {
-  auto groups = shape_.workgroups(args, argsSize, variant_);
+Result<void> Plan::launch(const void *args, void *stream) const {
+  auto groups = shape_.workgroups(args, variant());
   if (!groups)
     return tl::unexpected(std::move(groups.error()));
   const auto [x, y, z] = *groups;
@@ -33,16 +33,17 @@ Result<void> Plan::launch(const void *args, size_t argsSize, void *stream) const
   const std::array<uint32_t, 3> &block = shape_.block();
 
   // HIP copies the buffer into the kernel-argument segment, in a captured graph as well.
-  size_t size = argsSize;
+  size_t size = shape_.segmentBytes();
   // NOLINTBEGIN(performance-no-int-to-ptr): HIP's markers are small integers as pointers.
   void *extra[] = {reinterpret_cast<void *>(hip::kLaunchParamBufferPointer),
-                   const_cast<void *>(args), reinterpret_cast<void *>(hip::kLaunchParamBufferSize),
-                   &size, reinterpret_cast<void *>(hip::kLaunchParamEnd)};
+                   const_cast<void *>(argSegment(args)),
+                   reinterpret_cast<void *>(hip::kLaunchParamBufferSize), &size,
+                   reinterpret_cast<void *>(hip::kLaunchParamEnd)};
   // NOLINTEND(performance-no-int-to-ptr)
   const int error = hip_->hipModuleLaunchKernel(function_, x, y, z, block[0], block[1], block[2], 0,
                                                 stream, nullptr, extra);
   if (error != hip::kSuccess)
-    return hip_->check(error, fmt::format("hipModuleLaunchKernel of {}", variant_));
+    return hip_->check(error, fmt::format("hipModuleLaunchKernel of {}", variant()));
   return {};
 }
 

@@ -14,26 +14,26 @@ namespace nvfp4rt {
 
 class Plan {
 public:
-  /// Borrows the module. `variant` is one of the bundle's.
-  static Plan make(const Bundle &bundle, const Module &module, const Variant &variant);
+  /// Borrows the bundle and the module. `variant` is one of the bundle's.
+  Plan(const Bundle &bundle, const Module &module, const Variant &variant);
 
   /// Enqueue on `stream`; args are copied by HIP before this returns. No workgroup along any axis:
-  /// nothing is launched. NVFP4RT_ERROR_INVALID_ARGUMENT for null or wrongly sized args, a reserved
-  /// member that is not 0, or a grid past HIP's limits; NVFP4RT_ERROR_HIP when the launch fails.
-  Result<void> launch(const void *args, size_t argsSize, void *stream) const;
+  /// nothing is launched. The errors are LaunchShape::workgroups', and NVFP4RT_ERROR_HIP when the
+  /// launch fails.
+  Result<void> launch(const void *args, void *stream) const;
 
-  const std::string &variant() const { return variant_; }
-  const std::string &symbol() const { return symbol_; }
+  const std::string &variant() const { return variant_->name; }
+  const std::string &symbol() const { return variant_->symbol; }
   uint64_t workspaceBytes() const { return workspaceBytes_; }
 
 private:
-  explicit Plan(const Kernel &kernel) : shape_(kernel) {}
+  Plan(const Bundle &bundle, const Module &module, const Variant &variant, size_t kernel);
 
-  const HipApi *hip_ = nullptr;
-  void *function_ = nullptr;
+  const HipApi *hip_;
+  void *function_;
   LaunchShape shape_;
-  uint64_t workspaceBytes_ = 0;
-  std::string variant_, symbol_;
+  uint64_t workspaceBytes_;
+  const Variant *variant_;
 };
 
 } // namespace nvfp4rt

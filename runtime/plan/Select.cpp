@@ -36,6 +36,10 @@ uint64_t distance(const Mismatch &miss) {
   return least;
 }
 
+std::string explanation(const Variant &variant, const std::optional<Mismatch> &miss) {
+  return fmt::format("{}: {}\n", variant.name, miss ? miss->text() : "match");
+}
+
 /// Walks the variants of a family.
 template <typename Callback>
 bool forEachOf(const Bundle &bundle, std::string_view family, Callback callback) {
@@ -71,43 +75,57 @@ std::optional<std::string> unknownField(const Bundle &bundle, std::string_view f
 
 } // namespace
 
-Result<const Variant *> selectVariant(const Bundle &bundle, std::string_view family,
-                                      const Request &request) {
-  const Variant *match = nullptr, *nearest = nullptr;
+std::optional<Error> wrongFields(const Bundle &bundle, std::string_view family,
+                                 const Request &request) {
+  const auto &variants = bundle.manifest().variants;
+  if (std::ranges::find(variants, family, &Variant::family) == variants.end())
+    return noFamily(bundle, family).value();
+  if (const std::optional<std::string> text = unknownField(bundle, family, request))
+    return Error{NVFP4RT_ERROR_UNKNOWN_FIELD,
+                 fmt::format("bundle {}: family {}: {} (request: {})", bundle.name(), family, *text,
+                             request.text())};
+  return std::nullopt;
+}
+
+Error whyNone(const Bundle &bundle, std::string_view family, const Request &request) {
+  if (std::optional<Error> error = wrongFields(bundle, family, request))
+    return std::move(*error);
+  const Variant *nearest = nullptr; // the family has a variant, and none of its guards holds
   Mismatch least;
-  const bool known = forEachOf(bundle, family, [&](const Variant &variant) {
-    if (match)
-      return;
+  std::string lines;
+  forEachOf(bundle, family, [&](const Variant &variant) {
     const std::optional<Mismatch> miss = mismatch(variant.guard, request);
-    if (!miss)
-      match = &variant;
-    else if (!nearest || miss->passed > least.passed ||
-             (miss->passed == least.passed && distance(*miss) < distance(least))) {
+    lines += explanation(variant, miss);
+    if (miss && (!nearest || miss->passed > least.passed ||
+                 (miss->passed == least.passed && distance(*miss) < distance(least)))) {
       nearest = &variant;
       least = *miss;
     }
   });
-  if (!known)
-    return noFamily(bundle, family);
-  if (match)
-    return match;
-  if (const std::optional<std::string> text = unknownField(bundle, family, request))
-    return fail(NVFP4RT_ERROR_UNKNOWN_FIELD,
-                fmt::format("bundle {}: family {}: {} (request: {})", bundle.name(), family, *text,
-                            request.text()));
-  return fail(
+  return {
       NVFP4RT_ERROR_NO_MATCH,
-      fmt::format("bundle {}: family {}: no variant serves the request ({}); nearest is {}: "
-                  "{}",
-                  bundle.name(), family, request.text(), nearest->name, least.text()));
+      fmt::format("bundle {}: family {}: no variant serves the request ({}); nearest is {}: {}; "
+                  "of all:\n{}",
+                  bundle.name(), family, request.text(), nearest->name, least.text(), lines)};
+}
+
+Result<const Variant *> selectVariant(const Bundle &bundle, std::string_view family,
+                                      const Request &request) {
+  const Variant *match = nullptr;
+  forEachOf(bundle, family, [&](const Variant &variant) {
+    if (!match && !mismatch(variant.guard, request))
+      match = &variant;
+  });
+  if (!match)
+    return tl::unexpected(whyNone(bundle, family, request));
+  return match;
 }
 
 Result<std::string> explainRequest(const Bundle &bundle, std::string_view family,
                                    const Request &request) {
   std::string text;
   const bool known = forEachOf(bundle, family, [&](const Variant &variant) {
-    const std::optional<Mismatch> miss = mismatch(variant.guard, request);
-    text += fmt::format("{}: {}\n", variant.name, miss ? miss->text() : "match");
+    text += explanation(variant, mismatch(variant.guard, request));
   });
   if (!known)
     return noFamily(bundle, family);

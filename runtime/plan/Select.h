@@ -1,6 +1,6 @@
 //===- Select.h - which variant serves a request ----------------------------===//
 //
-// Guard look-up over the manifest's table, and its explanation (G1, G4).
+// The guards of a family evaluated one by one, and their explanation (G1, G4).
 //
 //===------------------------------------------------------------------------===//
 #ifndef NVFP4_RUNTIME_PLAN_SELECT_H
@@ -10,10 +10,19 @@
 
 namespace nvfp4rt {
 
-/// The variant of `family` whose guard holds; at most one does. Borrowed from the bundle.
-/// NVFP4RT_ERROR_UNKNOWN_FIELD when the request names a field that no guard of the family has, or
-/// lacks one that all of them have; else NVFP4RT_ERROR_NO_MATCH with the nearest variant: the one
-/// with the most passed terms, and of those the one whose failed term is closest to the value.
+/// Why a request is one for no variant of the family at all: a field that none of its guards has,
+/// or none of a field that all of them have (NVFP4RT_ERROR_UNKNOWN_FIELD); or no such family
+/// (NVFP4RT_ERROR_NO_MATCH). Values are not looked at.
+std::optional<Error> wrongFields(const Bundle &bundle, std::string_view family,
+                                 const Request &request);
+
+/// The error of a request that no guard holds for: wrongFields(), else NVFP4RT_ERROR_NO_MATCH with
+/// the nearest variant, the one with the most passed terms and of those the one whose failed term
+/// is closest to the value, and the text of explainRequest().
+Error whyNone(const Bundle &bundle, std::string_view family, const Request &request);
+
+/// The variant of `family` whose guard holds; at most one does. Borrowed from the bundle. Walks the
+/// guards one by one: Index.h is the fast form. The error is that of whyNone().
 Result<const Variant *> selectVariant(const Bundle &bundle, std::string_view family,
                                       const Request &request);
 

@@ -20,7 +20,7 @@ protected:
     ASSERT_EQ(nvfp4rt_bundle_open_memory(bytes.data(), bytes.size(), &bundle), NVFP4RT_OK)
         << nvfp4rt_last_error();
   }
-  void TearDown() override { nvfp4rt_bundle_close(bundle); }
+  void TearDown() override { EXPECT_EQ(nvfp4rt_bundle_close(bundle), NVFP4RT_OK); }
   nvfp4rt_bundle *bundle = nullptr;
 };
 
@@ -54,6 +54,28 @@ TEST_F(Api, NullArguments) {
              "nvfp4rt_plan_create: family: expected a pointer, found NULL");
   expectNull(nvfp4rt_plan_create(bundle, 0, "kv_store", &field, 1, nullptr),
              "nvfp4rt_plan_create: plan: expected a pointer, found NULL");
+  expectNull(nvfp4rt_bundle_freeze(nullptr),
+             "nvfp4rt_bundle_freeze: bundle: expected a pointer, found NULL");
+  const char *names[] = {"requests"};
+  nvfp4rt_selector *selector = nullptr;
+  expectNull(nvfp4rt_selector_create(nullptr, "kv_store", &field, 1, names, 1, &selector),
+             "nvfp4rt_selector_create: bundle: expected a pointer, found NULL");
+  expectNull(nvfp4rt_selector_create(bundle, nullptr, &field, 1, names, 1, &selector),
+             "nvfp4rt_selector_create: family: expected a pointer, found NULL");
+  expectNull(nvfp4rt_selector_create(bundle, "kv_store", &field, 1, nullptr, 1, &selector),
+             "nvfp4rt_selector_create: names: expected a pointer, found NULL");
+  expectNull(nvfp4rt_selector_create(bundle, "kv_store", &field, 1, names, 1, nullptr),
+             "nvfp4rt_selector_create: selector: expected a pointer, found NULL");
+  const int64_t one = 1;
+  int64_t value = 0;
+  expectNull(nvfp4rt_selector_plan(nullptr, 0, &one, &plan),
+             "nvfp4rt_selector_plan: selector: expected a pointer, found NULL");
+  expectNull(nvfp4rt_symbol_value(nullptr, "decode", &value),
+             "nvfp4rt_symbol_value: field: expected a pointer, found NULL");
+  expectNull(nvfp4rt_symbol_value("phase", nullptr, &value),
+             "nvfp4rt_symbol_value: symbol: expected a pointer, found NULL");
+  expectNull(nvfp4rt_symbol_value("phase", "decode", nullptr),
+             "nvfp4rt_symbol_value: value: expected a pointer, found NULL");
   expectNull(nvfp4rt_explain(nullptr, "kv_store", &field, 1, text, 8, &length),
              "nvfp4rt_explain: bundle: expected a pointer, found NULL");
   expectNull(nvfp4rt_explain(bundle, nullptr, &field, 1, text, 8, &length),
@@ -64,8 +86,9 @@ TEST_F(Api, NullArguments) {
              "nvfp4rt_explain: buffer: expected a pointer, found NULL");
   expectNull(nvfp4rt_explain(bundle, "kv_store", &field, 1, text, 8, nullptr),
              "nvfp4rt_explain: length: expected a pointer, found NULL");
-  nvfp4rt_bundle_close(nullptr);
+  EXPECT_EQ(nvfp4rt_bundle_close(nullptr), NVFP4RT_OK);
   nvfp4rt_plan_destroy(nullptr);
+  nvfp4rt_selector_destroy(nullptr);
   EXPECT_STREQ(nvfp4rt_plan_variant(nullptr), "");
   EXPECT_STREQ(nvfp4rt_plan_symbol(nullptr), "");
   EXPECT_EQ(nvfp4rt_plan_workspace_bytes(nullptr), 0u);
@@ -138,10 +161,23 @@ TEST_F(Api, ExplainsOddRequests) {
             "decode_b1: top_k = 16 is not a field of this guard");
 }
 
+TEST(ApiNames, ValuesOfSymbols) {
+  int64_t value = -1;
+  ASSERT_EQ(nvfp4rt_symbol_value("phase", "verify", &value), NVFP4RT_OK);
+  EXPECT_EQ(value, 1);
+  ASSERT_EQ(nvfp4rt_symbol_value("plane_order", "hnd", &value), NVFP4RT_OK);
+  EXPECT_EQ(value, 1);
+  EXPECT_EQ(nvfp4rt_symbol_value("phases", "verify", &value), NVFP4RT_ERROR_UNKNOWN_FIELD);
+  EXPECT_EQ(nvfp4rt_symbol_value("phase", "verified", &value), NVFP4RT_ERROR_INVALID_ARGUMENT);
+  EXPECT_EQ(nvfp4rt_symbol_value("requests", "1", &value), NVFP4RT_ERROR_INVALID_ARGUMENT);
+  EXPECT_EQ(value, 1);
+}
+
 TEST(ApiNames, VersionAndStatus) {
   EXPECT_STREQ(nvfp4rt_version(), NVFP4GEN_VERSION);
   EXPECT_STREQ(nvfp4rt_status_name(NVFP4RT_OK), "NVFP4RT_OK");
+  EXPECT_EQ(nvfp4rt_version_number(), static_cast<uint32_t>(NVFP4RT_VERSION_NUMBER));
   EXPECT_STREQ(nvfp4rt_status_name(NVFP4RT_ERROR_INTERNAL), "NVFP4RT_ERROR_INTERNAL");
-  for (int status = NVFP4RT_OK; status <= NVFP4RT_ERROR_INTERNAL; ++status)
+  for (int status = NVFP4RT_OK; status <= NVFP4RT_ERROR_ENVIRONMENT; ++status)
     EXPECT_STRNE(nvfp4rt_status_name(static_cast<nvfp4rt_status>(status)), "NVFP4RT_ERROR_UNKNOWN");
 }

@@ -16,7 +16,8 @@ TEST(ArgLayout, EveryFamilyHasATable) {
 #define NVFP4_FAMILY(name, CamelName)                                                              \
   ASSERT_NE(argLayout(#name), nullptr);                                                            \
   EXPECT_EQ(argLayout(#name)->family, #name);                                                      \
-  EXPECT_EQ(argLayout(#name)->size, sizeof(nvfp4rt_##name##_args));
+  EXPECT_EQ(argLayout(#name)->size, sizeof(nvfp4rt_##name##_args) - kStructSizeBytes);             \
+  EXPECT_EQ(nvfp4rt_##name##_args{}.struct_size, sizeof(nvfp4rt_##name##_args));
 #include "templates/Families.def"
   EXPECT_EQ(argLayout("kv_stor"), nullptr);
   EXPECT_EQ(argLayout(""), nullptr);
@@ -28,9 +29,9 @@ TEST(ArgLayout, KvStoreMembersByName) {
     const std::optional<size_t> index = layout.indexOf(name);
     ASSERT_TRUE(index) << name;
     EXPECT_EQ(layout.fields[*index].type, type) << name;
-    EXPECT_EQ(layout.fields[*index].offset, offset) << name;
+    EXPECT_EQ(layout.fields[*index].offset + kStructSizeBytes, offset) << name;
   };
-  expect("k.base", ArgType::Pointer, 0);
+  expect("k.base", ArgType::Pointer, kStructSizeBytes);
   expect("index_k.head_stride", ArgType::I64, offsetof(nvfp4rt_kv_store_args, index_k.head_stride));
   expect("v_scale.token_stride", ArgType::I64,
          offsetof(nvfp4rt_kv_store_args, v_scale.token_stride));

@@ -122,6 +122,7 @@ EXPORT int hipModuleLaunchKernel(void *function, unsigned gridX, unsigned gridY,
     return 0;
   const auto *args = static_cast<const uint8_t *>(extra[1]);
   state.launches.push_back({.kernel = static_cast<FakeFunction *>(function)->name,
+                            .function = function,
                             .device = state.currentDevice,
                             .grid = {gridX, gridY, gridZ},
                             .block = {blockX, blockY, blockZ},

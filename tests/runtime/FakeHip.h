@@ -15,7 +15,8 @@ namespace nvfp4rt::test {
 
 struct FakeLaunch {
   std::string kernel;
-  int device = 0; ///< current device of the launching thread
+  void *function = nullptr; ///< HIP's handle
+  int device = 0;           ///< current device of the launching thread
   unsigned grid[3] = {}, block[3] = {};
   unsigned sharedBytes = 0;
   void *stream = nullptr;

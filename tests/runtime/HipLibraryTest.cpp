@@ -113,5 +113,5 @@ TEST(HipLibrary, RealLibraryWithoutADevice) {
   ASSERT_EQ(nvfp4rt_bundle_open_memory(bytes.data(), bytes.size(), &bundle), NVFP4RT_OK);
   EXPECT_EQ(nvfp4rt_bundle_load(bundle, 0), NVFP4RT_ERROR_NO_DEVICE);
   EXPECT_NE(std::strstr(nvfp4rt_last_error(), "hipErrorNoDevice"), nullptr) << nvfp4rt_last_error();
-  nvfp4rt_bundle_close(bundle);
+  EXPECT_EQ(nvfp4rt_bundle_close(bundle), NVFP4RT_OK);
 }

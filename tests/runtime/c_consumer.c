@@ -11,8 +11,11 @@ static int fail(const char *what) {
 
 int main(void) {
   nvfp4rt_bundle *bundle = NULL;
-  nvfp4rt_kv_store_args args;
-  memset(&args, 0, sizeof(args));
+  nvfp4rt_kv_store_args args = NVFP4RT_INIT(nvfp4rt_kv_store_args);
+  if (args.struct_size != sizeof(args) || args.slots != NULL || args.rows != 0)
+    return fail("an initialized argument struct");
+  if (nvfp4rt_version_number() != NVFP4RT_VERSION_NUMBER)
+    return fail("version number");
   if (nvfp4rt_last_error()[0] != 0)
     return fail("a message before any failure");
   if (strchr(nvfp4rt_version(), '.') == NULL)

@@ -5,6 +5,7 @@
 //===------------------------------------------------------------------------===//
 #include "tools/bench/Device.h"
 
+#include "runtime/args/ArgLayout.h"
 #include "runtime/plan/LaunchShape.h"
 #include "runtime/plan/Select.h"
 #include "tools/gfx950emu/count/Counter.h"
@@ -147,11 +148,10 @@ Result<const Variant *> Device::select(std::string_view family, const Shape &sha
                                    family, shape.phase, shape.queryLen, shape.requests()));
 }
 
-Result<void> Device::launch(const Variant &variant, const void *args, size_t argsSize,
-                            Measurement *measurement) {
+Result<void> Device::launch(const Variant &variant, const void *args, Measurement *measurement) {
   const nvfp4rt::Kernel &kernel = bundle_.manifest().kernels[bundle_.kernelIndex(variant.symbol)];
   const nvfp4rt::LaunchShape shape(kernel);
-  auto groups = shape.workgroups(args, argsSize, variant.name);
+  auto groups = shape.workgroups(args, variant.name);
   if (!groups)
     return tl::unexpected(std::move(groups.error()));
   Dispatch dispatch;
@@ -159,7 +159,8 @@ Result<void> Device::launch(const Variant &variant, const void *args, size_t arg
   dispatch.kernel = object->find(variant.symbol);
   dispatch.grid = *groups;
   dispatch.block = shape.block();
-  dispatch.kernarg = {static_cast<const uint8_t *>(args), argsSize};
+  dispatch.kernarg = {static_cast<const uint8_t *>(nvfp4rt::argSegment(args)),
+                      shape.segmentBytes()};
   if (!dispatch.kernel)
     return nvfp4rt::fail(NVFP4RT_ERROR_BAD_ELF,
                          fmt::format("the emulator found no kernel {}", variant.symbol));

@@ -89,13 +89,13 @@ public:
 
   /// Launch without counting; `args` is the family's argument struct.
   template <typename Args> Result<void> run(const nvfp4rt::Variant &variant, const Args &args) {
-    return launch(variant, &args, sizeof(args), nullptr);
+    return launch(variant, &args, nullptr);
   }
   /// Launch and count. A launch without workgroups is an error: there is nothing to count.
   template <typename Args>
   Result<Measurement> measure(const nvfp4rt::Variant &variant, const Args &args) {
     Measurement measurement;
-    if (auto done = launch(variant, &args, sizeof(args), &measurement); !done)
+    if (auto done = launch(variant, &args, &measurement); !done)
       return tl::unexpected(std::move(done.error()));
     return measurement;
   }
@@ -107,8 +107,7 @@ public:
 
 private:
   explicit Device(const nvfp4rt::Bundle &bundle) : bundle_(bundle) {}
-  Result<void> launch(const nvfp4rt::Variant &variant, const void *args, size_t argsSize,
-                      Measurement *measurement);
+  Result<void> launch(const nvfp4rt::Variant &variant, const void *args, Measurement *measurement);
 
   friend class Buffer;
   const nvfp4rt::Bundle &bundle_;

@@ -123,7 +123,7 @@ public:
   }
 
   Result<void> launch(const nvfp4rt::Variant &variant, const nvfp4rt::Request &request,
-                      const void *args, size_t argsSize) override {
+                      const void *args, size_t) override { // the struct says its own size
     const Fields fields(request);
     nvfp4rt_plan *raw = nullptr;
     if (auto made = checked(nvfp4rt_plan_create(bundle.get(), device, variant.family.c_str(),
@@ -137,7 +137,7 @@ public:
           fmt::format("G2: request {}: expected variant {} and kernel {}, found {} and {}",
                       request.text(), variant.name, variant.symbol, nvfp4rt_plan_variant(raw),
                       nvfp4rt_plan_symbol(raw)));
-    auto done = checked(nvfp4rt_launch(raw, args, argsSize, nullptr));
+    auto done = checked(nvfp4rt_launch(raw, args, nullptr));
     if (done)
       done = hip.check(hip.hipDeviceSynchronize(), "hipDeviceSynchronize after the launch");
     if (!done) {
@@ -177,6 +177,8 @@ Result<std::unique_ptr<Target>> makeHipTarget(const std::string &bundlePath,
     return tl::unexpected(std::move(hip.error()));
   if (auto loaded = checked(nvfp4rt_bundle_load(raw, device)); !loaded)
     return tl::unexpected(std::move(loaded.error()));
+  if (auto frozen = checked(nvfp4rt_bundle_freeze(raw)); !frozen)
+    return tl::unexpected(std::move(frozen.error()));
   if (auto set = hip->check(hip->hipSetDevice(device), "hipSetDevice"); !set)
     return tl::unexpected(std::move(set.error()));
   auto arch = hip->archName(device);

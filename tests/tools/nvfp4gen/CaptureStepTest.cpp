@@ -82,7 +82,7 @@ public:
   Plan(const Plan &) = delete;
 
   template <typename Args> void launch(const Args &args, hipStream_t stream) const {
-    EXPECT_EQ(nvfp4rt_launch(plan, &args, sizeof args, stream), NVFP4RT_OK) << nvfp4rt_last_error();
+    EXPECT_EQ(nvfp4rt_launch(plan, &args, stream), NVFP4RT_OK) << nvfp4rt_last_error();
   }
 
 private:
@@ -107,8 +107,9 @@ protected:
               NVFP4RT_OK)
         << nvfp4rt_last_error();
     ASSERT_EQ(nvfp4rt_bundle_load(bundle, 0), NVFP4RT_OK) << nvfp4rt_last_error();
+    ASSERT_EQ(nvfp4rt_bundle_freeze(bundle), NVFP4RT_OK) << nvfp4rt_last_error();
   }
-  void TearDown() override { nvfp4rt_bundle_close(bundle); }
+  void TearDown() override { EXPECT_EQ(nvfp4rt_bundle_close(bundle), NVFP4RT_OK); }
 
   void captureAndReplay(IndexCase c, const std::string &cell, const std::vector<Step> &steps);
 
