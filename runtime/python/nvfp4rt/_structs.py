@@ -18,8 +18,6 @@ from typing import (
     Protocol,
     TypeVar,
     Union,
-    get_args,
-    get_origin,
 )
 
 if TYPE_CHECKING:
@@ -59,8 +57,9 @@ def address(value: Address) -> int:
     """The address of device memory: an integer, ``None`` for null, or what ``data_ptr()`` says."""
     if value is None:
         return 0
-    data_ptr = getattr(value, "data_ptr", None)
-    return operator.index(value if data_ptr is None else data_ptr())
+    data_ptr: Any = getattr(value, "data_ptr", None)
+    number: Any = value if data_ptr is None else data_ptr()
+    return operator.index(number)
 
 
 class Struct(ctypes.Structure):
@@ -105,9 +104,9 @@ def struct(cls: type[_S]) -> type[_S]:
     """Lay out the annotated members of a class in their order, after those of its base."""
     members = {}
     for name, hint in inspect.get_annotations(cls, eval_str=True).items():
-        if get_origin(hint) is ClassVar:
-            continue
-        members[name] = get_args(hint)[1] if get_origin(hint) is Annotated else hint
+        kind = getattr(hint, "__metadata__", (hint,))[0]
+        if isinstance(kind, type):  # a ClassVar is none
+            members[name] = kind
     cls._members = {**cls._members, **members}
     cls._fields_ = list(members.items())
     return cls
