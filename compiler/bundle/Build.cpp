@@ -3,6 +3,7 @@
 #include "compiler/bundle/Build.h"
 
 #include "compiler/bundle/BundleManifest.h"
+#include "compiler/bundle/Comgr.h"
 #include "compiler/bundle/Linker.h"
 #include "compiler/bundle/ObjectInfo.h"
 #include "compiler/bundle/SourceDigests.h"
@@ -10,8 +11,8 @@
 #include "compiler/support/BuildIdentity.h"
 #include "compiler/support/FatalErrors.h"
 #include "runtime/args/ArgLayout.h"
-#include "runtime/bundle/Bundle.h"
 
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/ThreadPool.h"
 
 #include <chrono>
@@ -93,12 +94,36 @@ llvm::Error passGates(const KernelPlan &plan, llvm::StringRef object, KernelRepo
   return checkResources(plan, *nvfp4rt::argLayout(plan.family), kernels->front());
 }
 
+llvm::Expected<std::string> linkThroughComgr(llvm::ArrayRef<std::string> objects,
+                                             llvm::StringRef arch, const VariantList &list) {
+  llvm::Expected<Comgr> comgr = Comgr::load();
+  if (!comgr)
+    return comgr.takeError();
+  llvm::Expected<std::string> code = comgr->link(objects, arch);
+  if (!code)
+    return code;
+  llvm::Expected<std::vector<std::string>> names = comgr->kernelNames(*code);
+  if (!names)
+    return names.takeError();
+  if (!llvm::equal(*names, list.kernels, [](const std::string &name, const KernelPlan &plan) {
+        return name == plan.symbol;
+      }))
+    return llvm::createStringError(llvm::inconvertibleErrorCode(),
+                                   comgr->description() +
+                                       ": expected the metadata of every kernel, found " +
+                                       llvm::join(*names, ", "));
+  return code;
+}
+
 /// One build, with what it looks up in the cache by.
 class Builder {
 public:
   Builder(const Spec &spec, const VariantList &list, const BuildOptions &options)
       : spec(spec), list(list), options(options),
-        flags(loweringFlags(spec.target, options.lowering)) {}
+        flags(loweringFlags(spec.target, options.lowering)) {
+    if (options.backend == Backend::Comgr)
+      linkFlags = " linker=comgr";
+  }
 
   llvm::Expected<Bundle> build();
 
@@ -115,6 +140,8 @@ private:
     return cacheKey({"object", plan.symbol, block, flags, toolchainVersion(), identity.toolchain,
                      kLoweringSourcesSha256, kernel.text(options.lowering.debugLines)});
   }
+  /// Comgr's version is not known before it is asked, so only objects are kept of its bundles.
+  bool keepsBundle() const { return options.cache && options.backend == Backend::LLD; }
   /// A bundle is a function of the spec and of all that this program does.
   CacheKey bundleKey() const {
     return cacheKey({"bundle", identity.generator, identity.toolchain, printManifest(manifest)});
@@ -123,23 +150,26 @@ private:
   const Spec &spec;
   const VariantList &list;
   const BuildOptions &options;
-  std::string flags;
+  std::string flags; ///< of the objects
+  std::string linkFlags;
   BuildIdentity identity;
   nvfp4rt::Manifest manifest;
   std::vector<std::string> objects;
 };
 
 llvm::Expected<Bundle> Builder::build() {
-  manifest = planManifest(spec, list, flags);
+  manifest = planManifest(spec, list, flags + linkFlags);
   CacheKey key;
   if (options.cache) {
     llvm::Expected<BuildIdentity> found = buildIdentity();
     if (!found)
       return found.takeError();
     identity = std::move(*found);
-    key = bundleKey();
-    if (std::optional<Bundle> cached = cachedBundle(key))
-      return std::move(*cached);
+    if (keepsBundle()) {
+      key = bundleKey();
+      if (std::optional<Bundle> cached = cachedBundle(key))
+        return std::move(*cached);
+    }
   }
 
   objects.assign(list.kernels.size(), {});
@@ -152,7 +182,8 @@ llvm::Expected<Bundle> Builder::build() {
     return bundle;
   bundle->kernels = std::move(*reports);
   if (options.cache) {
-    options.cache->store(key, bundle->bytes);
+    if (keepsBundle())
+      options.cache->store(key, bundle->bytes);
     options.cache->trim();
   }
   return bundle;
@@ -211,7 +242,9 @@ llvm::Error Builder::buildKernel(size_t index, KernelReport &report) {
 llvm::Expected<Bundle> Builder::link() {
   Clock::time_point start = Clock::now();
   Bundle bundle;
-  llvm::Expected<std::string> code = linkObjects(objects);
+  llvm::Expected<std::string> code = options.backend == Backend::LLD
+                                         ? linkObjects(objects)
+                                         : linkThroughComgr(objects, spec.target.arch, list);
   if (!code)
     return code.takeError();
   llvm::Expected<std::vector<KernelObject>> linked = readKernels(*code);
@@ -224,12 +257,8 @@ llvm::Expected<Bundle> Builder::link() {
     return bytes.takeError();
   bundle.bytes = std::move(*bytes);
 
-  // What the runtime would refuse is not worth writing.
-  auto opened = nvfp4rt::Bundle::open({bundle.bytes.begin(), bundle.bytes.end()}, spec.name);
-  if (!opened)
-    return llvm::createStringError(llvm::inconvertibleErrorCode(),
-                                   "the runtime refuses the bundle just built: " +
-                                       opened.error().message);
+  if (llvm::Error error = checkOpens(bundle.bytes, spec.name))
+    return std::move(error);
   bundle.linkSeconds = secondsSince(start);
   return bundle;
 }

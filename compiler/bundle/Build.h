@@ -25,11 +25,18 @@ struct KernelReport {
   Origin origin = Origin::Compiled;
 };
 
+/// What links the kernels.
+enum class Backend : uint8_t {
+  LLD,   ///< in process
+  Comgr, ///< ROCm's library, which also has to read the kernels' metadata back
+};
+
 struct BuildOptions {
   unsigned jobs = 0; ///< kernels lowered at once; 0 = one a core
   /// Called after each kernel, from the thread that built it, one call at a time.
   std::function<void(const KernelReport &)> progress = {};
   LoweringOptions lowering = {};
+  Backend backend = Backend::LLD;
   Cache *cache = nullptr; ///< borrowed; null compiles everything
   /// Asked before each kernel, from any thread; true ends the build with operation_canceled.
   std::function<bool()> cancelled = {};

@@ -7,6 +7,7 @@
 #include "compiler/bundle/SourceDigests.h"
 #include "compiler/lowering/Lowering.h"
 #include "runtime/args/ArgLayout.h"
+#include "runtime/bundle/Bundle.h"
 #include "runtime/support/Sha256.h"
 
 namespace nvfp4gen {
@@ -63,6 +64,15 @@ llvm::Expected<std::string> addManifest(llvm::StringRef code, const nvfp4rt::Man
   nvfp4rt::Sha256Digest digest = nvfp4rt::sha256({nvfp4rt::asBytes(*bytes)});
   std::copy(digest.begin(), digest.end(), bytes->begin() + ptrdiff_t(*offset));
   return bytes;
+}
+
+llvm::Error checkOpens(llvm::StringRef file, const std::string &name) {
+  auto opened = nvfp4rt::Bundle::open({file.begin(), file.end()}, name);
+  if (opened)
+    return llvm::Error::success();
+  return llvm::createStringError(llvm::inconvertibleErrorCode(),
+                                 "the runtime refuses the bundle just built: " +
+                                     opened.error().message);
 }
 
 } // namespace nvfp4gen

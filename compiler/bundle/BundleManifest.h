@@ -18,6 +18,9 @@ void addKernelFacts(nvfp4rt::Manifest &manifest, const std::vector<KernelObject>
 /// `code`, a linked code object, with the manifest and the digest of the whole file.
 llvm::Expected<std::string> addManifest(llvm::StringRef code, const nvfp4rt::Manifest &manifest);
 
+/// What the runtime would refuse is not worth writing: open the finished file `name` as it does.
+llvm::Error checkOpens(llvm::StringRef file, const std::string &name);
+
 } // namespace nvfp4gen
 
 #endif // NVFP4GEN_COMPILER_BUNDLE_BUNDLEMANIFEST_H

@@ -99,7 +99,11 @@ llvm::Expected<KernelObject> readKernel(NoteMap note) {
   return kernel;
 }
 
-llvm::Error readNotes(const ElfFile &elf, std::vector<KernelObject> &kernels) {
+/// Call `visit` with each kernel of each metadata note, and the note.
+llvm::Error forEachKernelNote(const ElfFile &elf,
+                              llvm::function_ref<llvm::Error(llvm::msgpack::Document &document,
+                                                             llvm::msgpack::MapDocNode kernel)>
+                                  visit) {
   auto sections = elf.sections();
   if (!sections)
     return sections.takeError();
@@ -121,10 +125,10 @@ llvm::Error readNotes(const ElfFile &elf, std::vector<KernelObject> &kernels) {
       if (list == root.end() || !list->second.isArray())
         return objectError("metadata note has no list 'amdhsa.kernels'");
       for (llvm::msgpack::DocNode &node : list->second.getArray()) {
-        llvm::Expected<KernelObject> kernel = readKernel(NoteMap(node.getMap()));
-        if (!kernel)
-          return kernel.takeError();
-        kernels.push_back(std::move(*kernel));
+        if (!node.isMap())
+          return objectError("metadata note: expected maps in 'amdhsa.kernels'");
+        if (llvm::Error failed = visit(document, node.getMap()))
+          return failed;
       }
     }
     if (error)
@@ -133,9 +137,13 @@ llvm::Error readNotes(const ElfFile &elf, std::vector<KernelObject> &kernels) {
   return llvm::Error::success();
 }
 
+llvm::Expected<llvm::object::ELFObjectFile<ELF64LE>> openElf(llvm::StringRef bytes) {
+  return llvm::object::ELFObjectFile<ELF64LE>::create(llvm::MemoryBufferRef(bytes, "object"));
+}
+
 /// Bytes of a symbol within its section.
-llvm::Expected<llvm::StringRef> symbolBytes(const llvm::object::ELFObjectFile<ELF64LE> &object,
-                                            llvm::StringRef name) {
+llvm::Expected<SymbolContents> findSymbol(const llvm::object::ELFObjectFile<ELF64LE> &object,
+                                          llvm::StringRef name) {
   for (const llvm::object::ELFSymbolRef symbol : object.symbols()) {
     llvm::Expected<llvm::StringRef> symbolName = symbol.getName();
     if (!symbolName)
@@ -154,32 +162,76 @@ llvm::Expected<llvm::StringRef> symbolBytes(const llvm::object::ELFObjectFile<EL
     uint64_t offset = *address - (*section)->getAddress();
     if (offset > contents->size() || symbol.getSize() > contents->size() - offset)
       return objectError("symbol '" + name + "' lies outside its section");
-    return contents->substr(offset, symbol.getSize());
+    return SymbolContents{contents->substr(offset, symbol.getSize()), *address};
   }
   return objectError("no symbol '" + name + "'");
 }
 
 } // namespace
 
+llvm::Expected<SymbolContents> symbolContents(llvm::StringRef elf, llvm::StringRef name) {
+  auto object = openElf(elf);
+  if (!object)
+    return object.takeError();
+  return findSymbol(*object, name);
+}
+
+llvm::Expected<std::string> kernelMetadata(llvm::StringRef elf, llvm::StringRef symbol) {
+  auto object = openElf(elf);
+  if (!object)
+    return object.takeError();
+  std::string blob;
+  llvm::Error error = forEachKernelNote(
+      object->getELFFile(),
+      [&](llvm::msgpack::Document &document, llvm::msgpack::MapDocNode kernel) -> llvm::Error {
+        llvm::Expected<std::string> name = NoteMap(kernel).string(".name");
+        if (!name)
+          return name.takeError();
+        if (*name != symbol)
+          return llvm::Error::success();
+        llvm::msgpack::ArrayDocNode list = document.getArrayNode();
+        list.push_back(kernel);
+        // The walk goes on over the note's own list, which this leaves alone.
+        auto root = document.getRoot().getMap();
+        llvm::msgpack::DocNode whole = root["amdhsa.kernels"];
+        root["amdhsa.kernels"] = list;
+        document.writeToBlob(blob);
+        root["amdhsa.kernels"] = whole;
+        return llvm::Error::success();
+      });
+  if (error)
+    return std::move(error);
+  if (blob.empty())
+    return objectError("no metadata of kernel '" + symbol + "'");
+  return blob;
+}
+
 llvm::Expected<std::vector<KernelObject>> readKernels(llvm::StringRef bytes) {
-  auto object =
-      llvm::object::ELFObjectFile<ELF64LE>::create(llvm::MemoryBufferRef(bytes, "object"));
+  auto object = openElf(bytes);
   if (!object)
     return object.takeError();
   std::vector<KernelObject> kernels;
-  if (llvm::Error error = readNotes(object->getELFFile(), kernels))
+  llvm::Error error = forEachKernelNote(
+      object->getELFFile(), [&](llvm::msgpack::Document &, llvm::msgpack::MapDocNode node) {
+        llvm::Expected<KernelObject> kernel = readKernel(NoteMap(node));
+        if (!kernel)
+          return kernel.takeError();
+        kernels.push_back(std::move(*kernel));
+        return llvm::Error::success();
+      });
+  if (error)
     return std::move(error);
   for (KernelObject &kernel : kernels) {
-    llvm::Expected<llvm::StringRef> code = symbolBytes(*object, kernel.symbol);
+    llvm::Expected<SymbolContents> code = findSymbol(*object, kernel.symbol);
     if (!code)
       return code.takeError();
-    llvm::Expected<llvm::StringRef> descriptor = symbolBytes(*object, kernel.symbol + ".kd");
+    llvm::Expected<SymbolContents> descriptor = findSymbol(*object, kernel.symbol + ".kd");
     if (!descriptor)
       return descriptor.takeError();
-    kernel.resources.codeBytes = uint32_t(code->size());
+    kernel.resources.codeBytes = uint32_t(code->bytes.size());
     llvm::SHA256 sha;
-    sha.update(*code);
-    sha.update(*descriptor);
+    sha.update(code->bytes);
+    sha.update(descriptor->bytes);
     kernel.sha256 = llvm::toHex(sha.final(), /*LowerCase=*/true);
   }
   llvm::sort(kernels, [](const auto &a, const auto &b) { return a.symbol < b.symbol; });

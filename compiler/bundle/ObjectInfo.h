@@ -34,6 +34,16 @@ struct KernelObject {
   std::string sha256; ///< as nvfp4rt::Kernel::sha256
 };
 
+/// Where a symbol's bytes are and what they are; borrowed from the file.
+struct SymbolContents {
+  llvm::StringRef bytes;
+  uint64_t address = 0;
+};
+llvm::Expected<SymbolContents> symbolContents(llvm::StringRef elf, llvm::StringRef name);
+
+/// The metadata note of one kernel alone, as msgpack.
+llvm::Expected<std::string> kernelMetadata(llvm::StringRef elf, llvm::StringRef symbol);
+
 /// All kernels of all metadata notes of `elf`, sorted by symbol.
 llvm::Expected<std::vector<KernelObject>> readKernels(llvm::StringRef elf);
 
