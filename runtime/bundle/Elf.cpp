@@ -287,4 +287,12 @@ std::optional<Bytes> ElfFile::loaded(uint64_t address, uint64_t size) const {
   return std::nullopt;
 }
 
+const ElfSegment *ElfFile::segmentAt(uint64_t address) const {
+  for (const ElfSegment &segment : segments_)
+    if (segment.type == PT_LOAD && address >= segment.address &&
+        address - segment.address < segment.bytes.size())
+      return &segment;
+  return nullptr;
+}
+
 } // namespace nvfp4rt

@@ -71,6 +71,8 @@ public:
   /// Bytes of the file that a PT_LOAD segment maps to [address, address + size); empty if none maps
   /// all of them.
   std::optional<Bytes> loaded(uint64_t address, uint64_t size) const;
+  /// The PT_LOAD segment with bytes of the file at `address`; null if there is none.
+  const ElfSegment *segmentAt(uint64_t address) const;
 
 private:
   Result<void> readHeader(Bytes file);
