@@ -5,6 +5,7 @@
 //===------------------------------------------------------------------------===//
 #include "runtime/api/Guarded.h"
 #include "runtime/api/Handles.h"
+#include "runtime/support/Log.h"
 
 #include <fmt/format.h>
 
@@ -12,10 +13,23 @@ using namespace nvfp4rt;
 
 namespace {
 
-Result<void> giveBundle(Result<Bundle> opened, nvfp4rt_bundle **bundle) {
+/// Open with `open`, under the settings of the environment.
+template <typename Open> Result<void> openBundle(Open open, nvfp4rt_bundle **bundle) {
+  *bundle = nullptr;
+  const Result<Settings> settings = Settings::fromEnvironment();
+  if (!settings)
+    return tl::unexpected(settings.error());
+  logLevel.store(settings->log, std::memory_order_relaxed);
+  Result<Bundle> opened = open();
   if (!opened)
     return tl::unexpected(std::move(opened.error()));
-  *bundle = new nvfp4rt_bundle{.bundle = std::move(*opened)};
+  *bundle = new nvfp4rt_bundle{.bundle = std::move(*opened), .settings = *settings};
+  log(LogLevel::Info, [&] {
+    const Manifest &manifest = (*bundle)->bundle.manifest();
+    return fmt::format("bundle {}: opened: {} variants of {} kernels, build {}{}",
+                       (*bundle)->bundle.name(), manifest.variants.size(), manifest.kernels.size(),
+                       manifest.buildId, settings->check ? "; launches are checked" : "");
+  });
   return {};
 }
 
@@ -45,8 +59,7 @@ nvfp4rt_status nvfp4rt_bundle_open_file(const char *path, nvfp4rt_bundle **bundl
       return nullArgument(function, "path");
     if (!bundle)
       return nullArgument(function, "bundle");
-    *bundle = nullptr;
-    return giveBundle(Bundle::openFile(path), bundle);
+    return openBundle([&] { return Bundle::openFile(path); }, bundle);
   });
 }
 
@@ -56,14 +69,16 @@ nvfp4rt_status nvfp4rt_bundle_open_memory(const void *data, size_t size, nvfp4rt
       return nullArgument(function, "data");
     if (!bundle)
       return nullArgument(function, "bundle");
-    *bundle = nullptr;
-    std::string name = fmt::format("in memory ({} bytes)", size);
-    if (size > kMaxFileBytes) // refused before it is copied
-      return fail(
-          NVFP4RT_ERROR_BAD_ELF,
-          fmt::format("bundle {}: expected at most {} bytes, found {}", name, kMaxFileBytes, size));
-    const auto *bytes = static_cast<const uint8_t *>(data);
-    return giveBundle(Bundle::open({bytes, bytes + size}, std::move(name)), bundle);
+    const auto open = [&]() -> Result<Bundle> {
+      std::string name = fmt::format("in memory ({} bytes)", size);
+      if (size > kMaxFileBytes) // refused before it is copied
+        return fail(NVFP4RT_ERROR_BAD_ELF,
+                    fmt::format("bundle {}: expected at most {} bytes, found {}", name,
+                                kMaxFileBytes, size));
+      const auto *bytes = static_cast<const uint8_t *>(data);
+      return Bundle::open({bytes, bytes + size}, std::move(name));
+    };
+    return openBundle(open, bundle);
   });
 }
 
@@ -83,11 +98,18 @@ nvfp4rt_status nvfp4rt_bundle_load(nvfp4rt_bundle *bundle, int device) {
       if (!hip)
         return tl::unexpected(std::move(hip.error()));
       bundle->hip = std::move(*hip);
+      log(LogLevel::Info, [&] {
+        return fmt::format("bundle {}: HIP library {}", bundle->bundle.name(),
+                           bundle->hip->library);
+      });
     }
     Result<std::unique_ptr<Module>> module = Module::load(*bundle->hip, bundle->bundle, device);
     if (!module)
       return tl::unexpected(std::move(module.error()));
     bundle->modules.push_back(std::move(*module));
+    log(LogLevel::Info, [&] {
+      return fmt::format("bundle {}: loaded on device {}", bundle->bundle.name(), device);
+    });
     return {};
   });
 }
@@ -108,9 +130,13 @@ nvfp4rt_status nvfp4rt_bundle_freeze(nvfp4rt_bundle *bundle) {
     for (const std::unique_ptr<Module> &module : bundle->modules) {
       frozen->devices.push_back(module->device());
       for (const Variant &variant : variants)
-        frozen->plans.emplace_back(Plan(bundle->bundle, *module, variant));
+        frozen->plans.emplace_back(Plan(bundle->bundle, *module, variant, bundle->settings));
     }
     bundle->frozen = std::move(frozen);
+    log(LogLevel::Info, [&] {
+      return fmt::format("bundle {}: frozen: {} plans on {} devices", bundle->bundle.name(),
+                         bundle->frozen->plans.size(), bundle->frozen->devices.size());
+    });
     return {};
   });
 }
@@ -128,6 +154,7 @@ nvfp4rt_status nvfp4rt_bundle_close(nvfp4rt_bundle *bundle) {
     for (const std::unique_ptr<Module> &module : bundle->modules)
       if (Result<void> ok = module->unload(); !ok)
         result = std::move(ok);
+    log(LogLevel::Info, [&] { return fmt::format("bundle {}: closed", bundle->bundle.name()); });
     return result;
   });
 }

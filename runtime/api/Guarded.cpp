@@ -5,6 +5,8 @@
 //===------------------------------------------------------------------------===//
 #include "runtime/api/Guarded.h"
 
+#include "runtime/support/Log.h"
+
 #include <fmt/format.h>
 
 namespace nvfp4rt {
@@ -22,6 +24,8 @@ thread_local LastError lastError;
 nvfp4rt_status record(Error error) {
   lastError.text = std::move(error.message);
   lastError.literal = nullptr;
+  log(LogLevel::Error,
+      [&] { return fmt::format("{}: {}", nvfp4rt_status_name(error.code), lastError.text); });
   return error.code;
 }
 

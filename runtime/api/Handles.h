@@ -18,7 +18,7 @@
 
 /// Aligned so that threads that use different plans share no cache line.
 struct alignas(64) nvfp4rt_plan {
-  explicit nvfp4rt_plan(nvfp4rt::Plan made) : plan(made) {}
+  explicit nvfp4rt_plan(nvfp4rt::Plan made) : plan(std::move(made)) {}
   const nvfp4rt::Plan plan;
   std::atomic<uint32_t> live = 0; ///< handed out and not destroyed
 };
@@ -34,6 +34,7 @@ struct Frozen {
 
 struct nvfp4rt_bundle {
   nvfp4rt::Bundle bundle;
+  nvfp4rt::Settings settings;
   std::optional<nvfp4rt::HipApi> hip{};                    ///< since the first load
   std::vector<std::unique_ptr<nvfp4rt::Module>> modules{}; ///< one a device
   std::unique_ptr<Frozen> frozen{};

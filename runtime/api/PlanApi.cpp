@@ -7,6 +7,7 @@
 #include "runtime/api/Guarded.h"
 #include "runtime/api/Handles.h"
 #include "runtime/plan/Select.h"
+#include "runtime/support/Log.h"
 
 #include <algorithm>
 #include <cstring>
@@ -48,12 +49,14 @@ Result<void> handOut(nvfp4rt_bundle &bundle, int device, uint32_t variant, nvfp4
   return {};
 }
 
-/// Take one away, but never below none: a plan destroyed too often must not wrap its count.
-void drop(std::atomic<uint32_t> &count) {
+/// Take one away, but never below none: a plan destroyed too often must not wrap its count. False
+/// when there was none.
+bool drop(std::atomic<uint32_t> &count) {
   uint32_t before = count.load(std::memory_order_relaxed);
   while (before > 0 && !count.compare_exchange_weak(before, before - 1, std::memory_order_release,
                                                     std::memory_order_relaxed))
     ;
+  return before > 0;
 }
 
 Result<Field> fieldNamed(const char *name) {
@@ -92,8 +95,14 @@ nvfp4rt_status nvfp4rt_plan_create(nvfp4rt_bundle *bundle, int device, const cha
 }
 
 void nvfp4rt_plan_destroy(nvfp4rt_plan *plan) {
-  if (plan)
-    drop(plan->live);
+  if (plan && !drop(plan->live))
+    (void)guarded(__func__, [&](std::string_view function) -> Result<void> {
+      log(LogLevel::Warn, [&] {
+        return fmt::format("{}: {}: expected a plan that is alive, found it destroyed before",
+                           function, plan->plan.variant());
+      });
+      return {};
+    });
 }
 
 nvfp4rt_status nvfp4rt_selector_create(nvfp4rt_bundle *bundle, const char *family,
@@ -144,7 +153,7 @@ void nvfp4rt_selector_destroy(nvfp4rt_selector *selector) {
     return;
   nvfp4rt_bundle *bundle = selector->bundle;
   delete selector;
-  drop(bundle->selectors);
+  (void)drop(bundle->selectors);
 }
 
 nvfp4rt_status nvfp4rt_selector_plan(const nvfp4rt_selector *selector, int device,
