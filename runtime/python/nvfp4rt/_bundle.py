@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Any, Generic, TypeVar, Union
 
 from ._args import Args
-from ._errors import InvalidArgumentError, Status, check
+from ._errors import InUseError, InvalidArgumentError, Status, check
 from ._library import Field, library
 
 #: A value of a request's field: a symbol ("decode") or an integer.
@@ -272,4 +272,10 @@ class Bundle:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self.close()
+        try:
+            self.close()
+        except InUseError:
+            # The frames of an error still hold plans: the last of them closes the bundle, and the
+            # error is what the caller has to see.
+            if error is None:
+                raise
