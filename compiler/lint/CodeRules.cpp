@@ -84,7 +84,8 @@ public:
       Finding &finding = add(fault.decodable ? kNotAnalysableRule : kNotDecodableRule, fault.pc);
       finding.detail = fault.why;
     }
-    addHazards(*flow);
+    if (llvm::Error error = addHazards(*flow))
+      return std::move(error);
     addForbidden(*flow);
     addOpenSemantics(*flow);
     llvm::sort(result.findings, [](const Finding &a, const Finding &b) {
@@ -104,13 +105,17 @@ private:
     return finding;
   }
 
-  void addHazards(const Flow &flow) {
-    for (const Hazard &hazard : findHazards(flow)) {
+  llvm::Error addHazards(const Flow &flow) {
+    llvm::Expected<std::vector<Hazard>> hazards = findHazards(flow);
+    if (!hazards)
+      return hazards.takeError();
+    for (const Hazard &hazard : *hazards) {
       Finding &finding = add(*hazard.rule, flow.code[hazard.second].pc);
       finding.source = place(flow.code[hazard.first].pc);
       finding.needed = hazard.needed;
       finding.found = hazard.found;
     }
+    return llvm::Error::success();
   }
 
   void addForbidden(const Flow &flow) {

@@ -67,19 +67,20 @@ Registers registersOf(const MCRegisterInfo &info, MCRegister reg) {
 }
 
 /// Whether the printed form says that the result does not start at bit 0 of its register: SDWA with
-/// a dst_sel, or the last of the op_sel bits (four when there are two of them, as for bytes).
+/// a dst_sel, or the last op_sel bit, or the last two where the result is a byte.
 bool selectsDestination(StringRef mnemonic, StringRef text) {
   if (auto at = text.find("dst_sel:"); at != StringRef::npos)
     return !text.substr(at).starts_with("dst_sel:DWORD");
-  // These write a byte or a half of their destination whatever op_sel says, and need it forwarded.
-  if (mnemonic.starts_with("v_cvt_scalef32_") && mnemonic.contains("pk_fp4_"))
+  // The hardware treats these so for every op_sel.
+  if (mnemonic.starts_with("v_cvt_scalef32_sr_pk_fp4_"))
     return true;
   auto at = text.find("op_sel:[");
   if (at == StringRef::npos)
     return false;
   SmallVector<StringRef, 4> bits;
   text.substr(at + 8).split(']').first.split(bits, ',');
-  bool bytes = mnemonic.starts_with("v_cvt_sr_") || mnemonic.starts_with("v_cvt_scalef32_sr_");
+  bool bytes = mnemonic.starts_with("v_cvt_sr_") || mnemonic.starts_with("v_cvt_scalef32_sr_") ||
+               mnemonic.starts_with("v_cvt_scalef32_pk_fp4_");
   return bits.back() == "1" || (bytes && bits.size() == 4 && bits[2] == "1");
 }
 

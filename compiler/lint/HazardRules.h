@@ -20,6 +20,9 @@ namespace nvfp4gen::lint {
 struct HazardRule {
   Rule rule;
   unsigned most; ///< wait states that any pair needs
+  /// The pair is about the result of the first, a matrix instruction: where another matrix
+  /// instruction between the two writes the registers again, the second does not meet it.
+  bool matrixResult;
   /// Whether an instruction can be the first or the second of a pair.
   bool (*first)(const Instruction &);
   bool (*second)(const Instruction &);
