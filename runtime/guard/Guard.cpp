@@ -28,6 +28,38 @@ constexpr FieldInfo kFields[kFieldCount] = {
 #include "runtime/guard/Fields.def"
 };
 
+/// A hash table in which no two field names meet: a request's names are looked up in every step.
+constexpr size_t kSlots = 64;
+static_assert(kFieldCount < kSlots);
+
+constexpr size_t slotOf(std::string_view name, uint32_t seed) {
+  const auto at = [&](size_t i) { return static_cast<uint32_t>(static_cast<uint8_t>(name[i])); };
+  const uint32_t mixed = at(0) + (at(name.size() - 1) << 8) + (at(name.size() / 2) << 16) +
+                         (static_cast<uint32_t>(name.size()) << 24);
+  return (mixed * seed) >> 26;
+}
+
+struct FieldSlots {
+  uint32_t seed = 0;
+  std::array<uint8_t, kSlots> slots{}; ///< kFieldCount where there is none
+};
+
+consteval FieldSlots placeFields() {
+  for (uint32_t seed = 0x9e3779b1;; seed += 2) {
+    FieldSlots table{seed, {}};
+    table.slots.fill(static_cast<uint8_t>(kFieldCount));
+    bool placed = true;
+    for (size_t field = 0; field < kFieldCount && placed; ++field) {
+      uint8_t &slot = table.slots[slotOf(kFields[field].name, seed)];
+      placed = slot == kFieldCount;
+      slot = static_cast<uint8_t>(field);
+    }
+    if (placed)
+      return table;
+  }
+}
+constexpr FieldSlots kFieldAt = placeFields();
+
 const FieldInfo &info(Field field) { return kFields[static_cast<size_t>(field)]; }
 
 std::string joined(Field field, std::span<const int64_t> values) {
@@ -60,10 +92,12 @@ Result<int64_t> requestValue(Field field, const nvfp4rt_field &given, size_t ind
 std::string_view fieldName(Field field) { return info(field).name; }
 
 std::optional<Field> fieldByName(std::string_view name) {
-  for (size_t i = 0; i < kFieldCount; ++i)
-    if (kFields[i].name == name)
-      return static_cast<Field>(i);
-  return std::nullopt;
+  if (name.empty())
+    return std::nullopt;
+  const uint8_t field = kFieldAt.slots[slotOf(name, kFieldAt.seed)];
+  if (field == kFieldCount || kFields[field].name != name)
+    return std::nullopt;
+  return static_cast<Field>(field);
 }
 
 std::string fieldNames() {
