@@ -212,7 +212,8 @@ llvm::Expected<std::vector<KernelObject>> readKernels(llvm::StringRef bytes) {
     return object.takeError();
   std::vector<KernelObject> kernels;
   llvm::Error error = forEachKernelNote(
-      object->getELFFile(), [&](llvm::msgpack::Document &, llvm::msgpack::MapDocNode node) {
+      object->getELFFile(),
+      [&](llvm::msgpack::Document &, llvm::msgpack::MapDocNode node) -> llvm::Error {
         llvm::Expected<KernelObject> kernel = readKernel(NoteMap(node));
         if (!kernel)
           return kernel.takeError();

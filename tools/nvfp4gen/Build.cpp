@@ -1,36 +1,23 @@
-//===- Build.cpp - nvfp4gen list and nvfp4gen build -------------------------===//
+//===- Build.cpp - nvfp4gen build and nvfp4gen cache ------------------------===//
 
 #include "compiler/bundle/Build.h"
 
-#include "compiler/spec/Spec.h"
 #include "compiler/support/AtomicFile.h"
 #include "tools/nvfp4gen/Commands.h"
+#include "tools/nvfp4gen/LoadedSpec.h"
 
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/JSON.h"
 #include "llvm/Support/Path.h"
 
 #include <fmt/core.h>
+#include <nlohmann/json.hpp>
 #include <unistd.h>
 
 namespace nvfp4gen {
 
 namespace {
 
-struct Loaded {
-  Spec spec;
-  VariantList list;
-};
-
-llvm::Expected<Loaded> load(const std::string &path) {
-  llvm::Expected<Spec> spec = loadSpec(path);
-  if (!spec)
-    return spec.takeError();
-  llvm::Expected<VariantList> list = enumerateVariants(*spec, families());
-  if (!list)
-    return list.takeError();
-  return Loaded{std::move(*spec), std::move(*list)};
-}
+using nlohmann::ordered_json;
 
 struct StageName {
   llvm::StringRef option;
@@ -43,6 +30,18 @@ constexpr StageName kStages[] = {{"mlir", Stage::MLIR, ".mlir"},
                                  {"asm", Stage::Assembly, ".s"},
                                  {"obj", Stage::Object, ".o"}};
 
+const char *originName(Origin origin) {
+  switch (origin) {
+  case Origin::Compiled:
+    return "compiled";
+  case Origin::CachedObject:
+    return "cached";
+  case Origin::CachedBundle:
+    return "cached bundle";
+  }
+  return "";
+}
+
 /// Progress goes to stderr, so that stdout holds the report alone: a line that is rewritten on a
 /// terminal, a line a kernel elsewhere.
 class Progress {
@@ -50,8 +49,11 @@ public:
   explicit Progress(size_t total) : total(total), terminal(::isatty(STDERR_FILENO)) {}
   void operator()(const KernelReport &report) {
     ++done;
-    fmt::print(stderr, "{}[{}/{}] {} {:.0f} ms{}", terminal ? "\r\x1b[K" : "", done, total,
-               report.symbol, report.seconds * 1e3, terminal ? "" : "\n");
+    std::string time = report.origin == Origin::Compiled
+                           ? fmt::format("{:.0f} ms", report.seconds * 1e3)
+                           : originName(report.origin);
+    fmt::print(stderr, "{}[{}/{}] {} {}{}", terminal ? "\r\x1b[K" : "", done, total, report.symbol,
+               time, terminal ? "" : "\n");
     if (terminal && done == total)
       fmt::print(stderr, "\n");
   }
@@ -61,7 +63,7 @@ private:
   bool terminal;
 };
 
-int emitStage(const BuildCommandOptions &options, const Loaded &loaded, const StageName &stage,
+int emitStage(const BuildCommandOptions &options, const LoadedSpec &loaded, const StageName &stage,
               const BuildOptions &buildOptions) {
   auto kernels = emitKernels(loaded.spec, loaded.list, stage.stage, buildOptions);
   if (!kernels)
@@ -69,79 +71,158 @@ int emitStage(const BuildCommandOptions &options, const Loaded &loaded, const St
   if (std::error_code code = llvm::sys::fs::create_directories(options.output))
     return reportError(
         fmt::format("cannot create folder '{}': {}", options.output, code.message()));
+  ordered_json files = ordered_json::array();
   for (const auto &[symbol, text] : *kernels) {
     llvm::SmallString<128> path(options.output);
     llvm::sys::path::append(path, symbol + stage.extension);
     if (llvm::Error error = writeFileAtomically(path, text))
       return reportError(std::move(error));
-    fmt::print("{}\n", path.str().str());
+    if (!options.json)
+      fmt::print("{}\n", path.str().str());
+    files.push_back({{"symbol", symbol}, {"file", path.str().str()}, {"bytes", text.size()}});
   }
+  if (options.json)
+    fmt::print("{}\n", ordered_json({{"stage", options.emit}, {"files", files}}).dump(2));
   return kExitDone;
 }
 
-void printReport(const Bundle &bundle, const std::string &output) {
+void printReport(const Bundle &bundle, const Cache *cache, const std::string &output) {
   size_t width = 6;
   for (const KernelReport &kernel : bundle.kernels)
     width = std::max(width, kernel.symbol.size());
   fmt::print("{:<{}}  variants  code bytes  time ms\n", "kernel", width);
   for (const KernelReport &kernel : bundle.kernels)
-    fmt::print("{:<{}}  {:>8}  {:>10}  {:>7.1f}\n", kernel.symbol, width, kernel.variants,
-               kernel.codeBytes, kernel.seconds * 1e3);
-  fmt::print("{} variants, {} kernels, {} bytes; link {:.1f} ms, total {:.1f} ms -> {}\n",
-             bundle.manifest.variants.size(), bundle.kernels.size(), bundle.bytes.size(),
-             bundle.linkSeconds * 1e3, bundle.totalSeconds * 1e3, output);
+    fmt::print("{:<{}}  {:>8}  {:>10}  {:>7.1f}{}\n", kernel.symbol, width, kernel.variants,
+               kernel.codeBytes, kernel.seconds * 1e3,
+               kernel.origin == Origin::Compiled ? "" : "  cached");
+  size_t variants = bundle.manifest.variants.size();
+  fmt::print("{} variants, {} kernels, {} bytes, {:.0f} a variant; link {:.1f} ms, total {:.1f} ms "
+             "-> {}\n",
+             variants, bundle.kernels.size(), bundle.bytes.size(),
+             double(bundle.bytes.size()) / double(variants), bundle.linkSeconds * 1e3,
+             bundle.totalSeconds * 1e3, output);
+  if (!cache) {
+    fmt::print("{} compiled; no cache\n", bundle.count(Origin::Compiled));
+    return;
+  }
+  CacheCounters counters = cache->counters();
+  fmt::print("{} compiled, {} from the cache{}; {} stored, {} evicted, {} damaged in {}\n",
+             bundle.count(Origin::Compiled), bundle.kernels.size() - bundle.count(Origin::Compiled),
+             bundle.count(Origin::CachedBundle) ? " (the whole bundle)" : "", counters.stored,
+             counters.evicted, counters.damaged, cache->directory());
 }
 
-void printReportJson(const Bundle &bundle, const std::string &output) {
-  llvm::json::Array kernels;
+void printReportJson(const Bundle &bundle, const Cache *cache, const std::string &output) {
+  ordered_json kernels = ordered_json::array();
   for (const KernelReport &kernel : bundle.kernels)
-    kernels.push_back(llvm::json::Object{{"symbol", kernel.symbol},
-                                         {"variants", kernel.variants},
-                                         {"code_bytes", kernel.codeBytes},
-                                         {"seconds", kernel.seconds}});
-  llvm::json::Value report = llvm::json::Object{{"output", output},
-                                                {"build_id", bundle.manifest.buildId},
-                                                {"bytes", bundle.bytes.size()},
-                                                {"variants", bundle.manifest.variants.size()},
-                                                {"kernels", std::move(kernels)},
-                                                {"link_seconds", bundle.linkSeconds},
-                                                {"total_seconds", bundle.totalSeconds}};
-  llvm::outs() << llvm::formatv("{0:2}\n", report);
+    kernels.push_back({{"symbol", kernel.symbol},
+                       {"variants", kernel.variants},
+                       {"code_bytes", kernel.codeBytes},
+                       {"seconds", kernel.seconds},
+                       {"origin", originName(kernel.origin)}});
+  size_t variants = bundle.manifest.variants.size();
+  ordered_json report = {{"output", output},
+                         {"build_id", bundle.manifest.buildId},
+                         {"bytes", bundle.bytes.size()},
+                         {"variants", variants},
+                         {"bytes_per_variant", double(bundle.bytes.size()) / double(variants)},
+                         {"kernels", std::move(kernels)},
+                         {"kernels_compiled", bundle.count(Origin::Compiled)},
+                         {"link_seconds", bundle.linkSeconds},
+                         {"total_seconds", bundle.totalSeconds},
+                         {"cache", nullptr}};
+  if (cache) {
+    CacheCounters counters = cache->counters();
+    report["cache"] = {
+        {"directory", cache->directory()}, {"bundle", bundle.count(Origin::CachedBundle) > 0},
+        {"hits", counters.hits},           {"misses", counters.misses},
+        {"stored", counters.stored},       {"evicted", counters.evicted},
+        {"damaged", counters.damaged},     {"warnings", cache->warnings()}};
+  }
+  fmt::print("{}\n", report.dump(2));
+}
+
+/// The cache that the options and the environment name; null without one.
+llvm::Expected<std::unique_ptr<Cache>> openCache(const CacheCommandOptions &options) {
+  if (options.off)
+    return nullptr;
+  bool named = !options.directory.empty();
+  std::string directory = named ? options.directory : defaultCacheDirectory();
+  if (directory.empty()) {
+    reportWarning("no cache: neither --cache-dir, NVFP4GEN_CACHE_DIR, XDG_CACHE_HOME nor HOME "
+                  "names a folder");
+    return nullptr;
+  }
+  llvm::Expected<std::unique_ptr<Cache>> cache = Cache::open(directory, options.maxBytes);
+  if (cache || named)
+    return cache;
+  // A folder that nobody asked for by name is no reason to fail.
+  reportWarning("no cache: " + llvm::toString(cache.takeError()));
+  return nullptr;
+}
+
+std::string cacheDirectory(const CacheCommandOptions &options) {
+  return options.directory.empty() ? defaultCacheDirectory() : options.directory;
+}
+
+int reportUsage(const CacheCommandOptions &options, llvm::Expected<CacheUsage> usage,
+                const char *done) {
+  if (!usage)
+    return reportError(usage.takeError());
+  std::string directory = cacheDirectory(options);
+  if (options.json)
+    fmt::print("{}\n", ordered_json({{"directory", directory},
+                                     {"entries", usage->entries},
+                                     {"bytes", usage->bytes},
+                                     {"unfinished", usage->unfinished}})
+                           .dump(2));
+  else
+    fmt::print("{}: {}{} entries, {} bytes, {} unfinished files\n", directory, done, usage->entries,
+               usage->bytes, usage->unfinished);
+  return kExitDone;
 }
 
 } // namespace
 
-int runList(const ListOptions &options) {
-  llvm::Expected<Loaded> loaded = load(options.spec);
-  if (!loaded)
-    return reportError(loaded.takeError());
-  if (options.json)
-    llvm::outs() << llvm::formatv("{0:2}\n", listJson(loaded->spec, loaded->list));
-  else
-    printList(loaded->spec, loaded->list, llvm::outs());
-  return kExitDone;
-}
-
 int runBuild(const BuildCommandOptions &options) {
-  llvm::Expected<Loaded> loaded = load(options.spec);
+  llvm::Expected<LoadedSpec> loaded = loadWithVariants(options.spec);
   if (!loaded)
     return reportError(loaded.takeError());
   Progress progress(loaded->list.kernels.size());
-  BuildOptions buildOptions{options.jobs, [&](const KernelReport &report) { progress(report); }};
+  BuildOptions buildOptions;
+  buildOptions.jobs = options.jobs;
+  buildOptions.progress = [&](const KernelReport &report) { progress(report); };
+  buildOptions.lowering.debugLines = options.debugLines;
+  buildOptions.backend = options.backend == "comgr" ? Backend::Comgr : Backend::LLD;
   for (const StageName &stage : kStages)
     if (stage.option == options.emit)
       return emitStage(options, *loaded, stage, buildOptions);
 
+  llvm::Expected<std::unique_ptr<Cache>> cache = openCache(options.cache);
+  if (!cache)
+    return reportError(cache.takeError());
+  buildOptions.cache = cache->get();
   llvm::Expected<Bundle> bundle = buildBundle(loaded->spec, loaded->list, buildOptions);
   if (!bundle)
     return reportError(bundle.takeError());
   if (llvm::Error error = writeFileAtomically(options.output, bundle->bytes))
     return reportError(std::move(error));
+  if (*cache)
+    for (const std::string &warning : (*cache)->warnings())
+      reportWarning(warning);
   if (options.json)
-    printReportJson(*bundle, options.output);
+    printReportJson(*bundle, cache->get(), options.output);
   else
-    printReport(*bundle, options.output);
+    printReport(*bundle, cache->get(), options.output);
   return kExitDone;
+}
+
+int runCacheStat(const CacheCommandOptions &options) {
+  return reportUsage(options, Cache::usage(cacheDirectory(options)), "");
+}
+
+int runCacheClear(const CacheCommandOptions &options) {
+  return reportUsage(options, Cache::clear(cacheDirectory(options)), "removed ");
 }
 
 } // namespace nvfp4gen

@@ -12,6 +12,10 @@ int reportError(const std::string &message) {
   return kExitFailed;
 }
 
+void reportWarning(const std::string &message) {
+  fmt::print(stderr, "nvfp4gen: warning: {}\n", message);
+}
+
 int reportError(llvm::Error error) {
   llvm::handleAllErrors(
       std::move(error),
