@@ -47,6 +47,7 @@ install(EXPORT nvfp4rtEmulatorTargets NAMESPACE nvfp4rt::
 
 # The generator.
 if(NVFP4GEN_GENERATOR)
+  add_executable(nvfp4rt::nvfp4gen ALIAS nvfp4gen) # as nvfp4genAddBundle.cmake calls it
   install(TARGETS nvfp4gen EXPORT nvfp4rtGeneratorTargets
     RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT generator)
   install(EXPORT nvfp4rtGeneratorTargets NAMESPACE nvfp4rt::
@@ -65,37 +66,33 @@ foreach(target gfx950emu-hip gfx950emu-tool nvfp4gen)
 endforeach()
 
 # The Python package, where the interpreters of a virtual environment of this prefix look.
-find_package(Python3 3.9 COMPONENTS Interpreter)
-if(Python3_FOUND)
-  set(NVFP4RT_PYTHON_DIR lib/python${Python3_VERSION_MAJOR}.${Python3_VERSION_MINOR}/site-packages
-      CACHE STRING "Where the Python package goes, relative to the prefix")
-  relative_dir(NVFP4RT_LIBDIR_FROM_PYTHON ${NVFP4RT_PYTHON_DIR}/nvfp4rt ${CMAKE_INSTALL_LIBDIR})
-  configure_file(${CMAKE_CURRENT_LIST_DIR}/_installed.py.in ${NVFP4RT_PACKAGE_BUILD}/_installed.py
-                 @ONLY)
-  install(DIRECTORY ${PROJECT_SOURCE_DIR}/runtime/python/nvfp4rt DESTINATION ${NVFP4RT_PYTHON_DIR}
-          COMPONENT python FILES_MATCHING PATTERN "*.py" PATTERN "py.typed"
-          PATTERN "__pycache__" EXCLUDE)
-  install(FILES ${NVFP4RT_PACKAGE_BUILD}/_installed.py DESTINATION ${NVFP4RT_PYTHON_DIR}/nvfp4rt
-          COMPONENT python)
-else()
-  message(STATUS "No Python 3.9 or later found: the Python package will not be installed")
-endif()
+find_package(Python3 3.10 REQUIRED COMPONENTS Interpreter)
+set(NVFP4RT_PYTHON_DIR lib/python${Python3_VERSION_MAJOR}.${Python3_VERSION_MINOR}/site-packages
+    CACHE STRING "Where the Python package goes, relative to the prefix")
+relative_dir(NVFP4RT_LIBDIR_FROM_PYTHON ${NVFP4RT_PYTHON_DIR}/nvfp4rt ${CMAKE_INSTALL_LIBDIR})
+configure_file(${CMAKE_CURRENT_LIST_DIR}/_installed.py.in ${NVFP4RT_PACKAGE_BUILD}/_installed.py
+               @ONLY)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/runtime/python/nvfp4rt DESTINATION ${NVFP4RT_PYTHON_DIR}
+        COMPONENT python FILES_MATCHING PATTERN "*.py" PATTERN "py.typed"
+        PATTERN "__pycache__" EXCLUDE)
+install(FILES ${NVFP4RT_PACKAGE_BUILD}/_installed.py DESTINATION ${NVFP4RT_PYTHON_DIR}/nvfp4rt
+        COMPONENT python)
 
 # find_package(nvfp4rt). Below 1.0 a minor version may change the interface.
 configure_package_config_file(
   ${CMAKE_CURRENT_LIST_DIR}/nvfp4rtConfig.cmake.in ${NVFP4RT_PACKAGE_BUILD}/nvfp4rtConfig.cmake
   INSTALL_DESTINATION ${NVFP4RT_CMAKE_DIR}
-  PATH_VARS NVFP4RT_SPECS_DIR NVFP4RT_PYTHON_DIR)
+  PATH_VARS NVFP4RT_SPECS_DIR NVFP4RT_PYTHON_DIR NO_CHECK_REQUIRED_COMPONENTS_MACRO)
 write_basic_package_version_file(${NVFP4RT_PACKAGE_BUILD}/nvfp4rtConfigVersion.cmake
                                  COMPATIBILITY SameMinorVersion)
 install(FILES ${NVFP4RT_PACKAGE_BUILD}/nvfp4rtConfig.cmake
               ${NVFP4RT_PACKAGE_BUILD}/nvfp4rtConfigVersion.cmake
         DESTINATION ${NVFP4RT_CMAKE_DIR} COMPONENT development)
 
-# pkg-config. A static link needs the C++ library that the archive was compiled against.
+# pkg-config. A static link needs the C++ library that the archive was compiled against, and libm.
 relative_dir(NVFP4RT_PREFIX_FROM_PKGCONFIG ${NVFP4RT_PKGCONFIG_DIR} "")
 set(NVFP4RT_PRIVATE_LIBS)
-foreach(library stdc++ c++)
+foreach(library stdc++ c++ m)
   if(library IN_LIST CMAKE_CXX_IMPLICIT_LINK_LIBRARIES)
     string(APPEND NVFP4RT_PRIVATE_LIBS " -l${library}")
   endif()

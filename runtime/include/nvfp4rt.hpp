@@ -5,7 +5,7 @@
 ///   bundle.freeze();
 ///   nvfp4::Plan plan = bundle.plan<nvfp4rt_topk_args>(
 ///       {{"phase", "decode"}, {"query_len", 1}, {"requests", 48}, ...}, device);
-///   nvfp4rt_topk_args args;
+///   nvfp4rt_topk_args args{}; // its size, and zeros
 ///   args.rows = 48; ...
 ///   plan.launch(args, stream);
 ///

@@ -153,7 +153,7 @@ nvfp4rt_kv_store_args DecodeStep::storeArgs(const Device<std::uint16_t> &fromK,
                                             const Device<std::uint16_t> &fromIndexK,
                                             const Device<std::int64_t> &at,
                                             std::size_t rows) const {
-  nvfp4rt_kv_store_args args;
+  nvfp4rt_kv_store_args args{};
   args.k = rowsAt(fromK, 1);
   args.v = rowsAt(fromV, 1);
   args.index_k = rowsAt(fromIndexK, 1);
@@ -196,7 +196,7 @@ void DecodeStep::capture() {
   const auto attention = bundle.plan<nvfp4rt_sparse_attention_args>(kDecode + kAttention, kDevice);
   captured = std::make_unique<Graph>(attention.workspace_bytes());
 
-  nvfp4rt_step_map_args mapArgs;
+  nvfp4rt_step_map_args mapArgs{};
   mapArgs.seq_lens = lengths.get();
   mapArgs.live_requests = live.get();
   mapArgs.step_rows = stepRows.get();
@@ -206,7 +206,7 @@ void DecodeStep::capture() {
   mapArgs.requests = kRequests;
   mapArgs.workers = kWorkers;
 
-  nvfp4rt_index_topk_args topkArgs;
+  nvfp4rt_index_topk_args topkArgs{};
   topkArgs.index_q = rowsAt(indexQ, 1);
   topkArgs.index_payload = index.payload();
   topkArgs.index_scale = index.scale();
@@ -221,7 +221,7 @@ void DecodeStep::capture() {
   topkArgs.workers = kWorkers;
   topkArgs.local_blocks = 1;
 
-  nvfp4rt_index_topk_merge_args mergeArgs;
+  nvfp4rt_index_topk_merge_args mergeArgs{};
   mergeArgs.partial = lists.get();
   mergeArgs.step_rows = stepRows.get();
   mergeArgs.segments = segments.get();
@@ -230,7 +230,7 @@ void DecodeStep::capture() {
   mergeArgs.ids_head_stride = kTopK * sizeof(std::int32_t);
   mergeArgs.rows = kRequests;
 
-  nvfp4rt_sparse_attention_args attentionArgs;
+  nvfp4rt_sparse_attention_args attentionArgs{};
   attentionArgs.q = rowsAt(q, kHeads);
   attentionArgs.k_payload = k.payload();
   attentionArgs.k_scale = k.scale();
@@ -262,7 +262,7 @@ void DecodeStep::capture() {
   if (attention.workspace_bytes() > 0) { // it has left parts: this finishes them
     const auto finish =
         bundle.plan<nvfp4rt_sparse_attention_merge_args>(kDecode + kAttentionMerge, kDevice);
-    nvfp4rt_sparse_attention_merge_args finishArgs;
+    nvfp4rt_sparse_attention_merge_args finishArgs{};
     finishArgs.partial = attentionArgs.partial;
     finishArgs.out = attentionArgs.out;
     finishArgs.out_row_stride = attentionArgs.out_row_stride;
