@@ -75,8 +75,16 @@ Result<void> Module::unload() {
   if (!handle_)
     return {};
   void *const handle = std::exchange(handle_, nullptr);
-  return onDevice(hip_, device_,
-                  [&] { return hip_.check(hip_.hipModuleUnload(handle), "hipModuleUnload"); });
+  bool tried = false;
+  const auto unloadNow = [&] {
+    tried = true;
+    return hip_.check(hip_.hipModuleUnload(handle), "hipModuleUnload");
+  };
+  Result<void> result = onDevice(hip_, device_, unloadNow);
+  // A handle names its device. Where the device cannot be made current, the module still goes.
+  if (!tried)
+    (void)unloadNow();
+  return result;
 }
 
 Module::~Module() { (void)unload(); }

@@ -47,7 +47,7 @@ TEST(BundleFault, RandomChangesBehindTheDigest) {
   const ByteVector good = goodBundle();
   std::mt19937_64 random(11);
   std::array<size_t, 16> seen{};
-  for (int round = 0; round < 6000; ++round) {
+  for (int round = 0; round < 10000; ++round) {
     ByteVector file = good;
     for (int i = 0; i < 1 + round % 4; ++i)
       file[random() % file.size()] = static_cast<uint8_t>(random());

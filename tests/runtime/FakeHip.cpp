@@ -1,8 +1,9 @@
 //===- FakeHip.cpp - a HIP library that records what it is asked ------------===//
 //
 // Built three times: FAKE_HIP_R0600 exports both property functions as HIP 6 and
-// 7 do, FAKE_HIP_R0000 the old one only as HIP 5 does, and FAKE_HIP_INCOMPLETE
-// lacks hipModuleLaunchKernel. Modules and functions are handles; nothing runs.
+// 7 do, FAKE_HIP_R0000 the old one only as HIP 5 does, and FAKE_HIP_R0600_ONLY the
+// new one only, as a HIP that has left the old layout behind. Modules and functions
+// are handles; nothing runs.
 //
 //===------------------------------------------------------------------------===//
 #include "tests/runtime/FakeHip.h"
@@ -22,10 +23,13 @@ FakeHipState state;
 [[maybe_unused]] constexpr int kInvalidValue = 1;
 constexpr int kNoDevice = 100, kInvalidDevice = 101, kInjected = 999;
 
+/// True when this call is to fail.
+bool fails(const char *name) { return ++state.number == state.failAt || state.failingCall == name; }
+
 /// Records a call; true when it is to fail.
 bool enter(const char *name) {
   state.calls.emplace_back(name);
-  return state.failingCall == name;
+  return fails(name);
 }
 
 struct FakeFunction {
@@ -95,6 +99,7 @@ EXPORT int hipModuleUnload(void *module) {
   auto *fake = static_cast<FakeModule *>(module);
   for (FakeFunction *function : fake->functions)
     delete function;
+  state.functions -= fake->functions.size();
   delete fake;
   --state.loadedModules;
   return failing ? kInjected : 0;
@@ -105,15 +110,15 @@ EXPORT int hipModuleGetFunction(void **function, void *module, const char *name)
     return kInjected;
   auto *fake = new FakeFunction{name};
   static_cast<FakeModule *>(module)->functions.push_back(fake);
+  ++state.functions;
   *function = fake;
   return 0;
 }
 
-#ifndef FAKE_HIP_INCOMPLETE
 EXPORT int hipModuleLaunchKernel(void *function, unsigned gridX, unsigned gridY, unsigned gridZ,
                                  unsigned blockX, unsigned blockY, unsigned blockZ,
                                  unsigned sharedBytes, void *stream, void **params, void **extra) {
-  if (state.failingCall == "hipModuleLaunchKernel")
+  if (fails("hipModuleLaunchKernel"))
     return kInjected;
   if (params || !extra || extra[0] != reinterpret_cast<void *>(1) ||
       extra[2] != reinterpret_cast<void *>(2) || extra[4] != reinterpret_cast<void *>(3))
@@ -131,14 +136,15 @@ EXPORT int hipModuleLaunchKernel(void *function, unsigned gridX, unsigned gridY,
                             .args = {args, args + *static_cast<size_t *>(extra[3])}});
   return 0;
 }
-#endif
 
+#ifndef FAKE_HIP_R0600_ONLY
 EXPORT int hipGetDeviceProperties(void *properties, int device) {
   if (enter("hipGetDeviceProperties"))
     return kInjected;
   writeArch<PropertiesR0000>(properties, device);
   return 0;
 }
+#endif
 
 #ifndef FAKE_HIP_R0000
 EXPORT int hipGetDevicePropertiesR0600(void *properties, int device) {

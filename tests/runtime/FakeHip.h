@@ -28,13 +28,15 @@ struct FakeHipState {
   int deviceCount = 2;
   std::string arch[2] = {"gfx950:sramecc+:xnack-", "gfx942"};
   std::string failingCall; ///< this function returns error 999
+  size_t failAt = 0;       ///< so does the call with this number, counted from 1
   bool recordLaunches = true;
   // Recorded.
   std::vector<std::string> calls; ///< all but launches, in order
+  size_t number = 0;              ///< of calls, launches included
   std::vector<FakeLaunch> launches;
   int currentDevice = 0;
-  size_t loadedModules = 0;
-  std::vector<uint8_t> image; ///< first bytes of the module that was loaded last
+  size_t loadedModules = 0, functions = 0; ///< handles that are alive
+  std::vector<uint8_t> image;              ///< first bytes of the module that was loaded last
 };
 
 /// A function without arguments that returns FakeHipState *.

@@ -1,12 +1,11 @@
 //===- HipLibraryTest.cpp - finding HIP, and what it says of devices --------===//
 //
-// No library, the wrong library, an incomplete one, the real one of Debian on a
-// machine without a GPU, and both layouts of the device properties.
+// No library, the wrong library, the real one of Debian on a machine without a GPU,
+// and both layouts of the device properties: HIP 5, HIP 6 and 7, and what may follow.
 //
 //===------------------------------------------------------------------------===//
 #include "runtime/hip/HipApi.h"
-#include "tests/runtime/FakeHipClient.h"
-#include "tests/runtime/TestBundle.h"
+#include "tests/runtime/LaunchFixture.h"
 
 #include <cstring>
 
@@ -47,15 +46,6 @@ TEST(HipLibrary, ALibraryThatIsNotHip) {
                    "hipGetDeviceCount", "hipModuleLaunchKernel", "hipGetDeviceProperties"});
 }
 
-TEST(HipLibrary, OneFunctionMissing) {
-  const FakeHip fake(FAKE_HIP_INCOMPLETE_PATH);
-  const Result<HipApi> hip = HipApi::load();
-  ASSERT_FALSE(hip);
-  EXPECT_EQ(hip.error().code, NVFP4RT_ERROR_NO_HIP_LIBRARY);
-  EXPECT_TRUE(hip.error().message.ends_with("found none named hipModuleLaunchKernel"))
-      << hip.error().message;
-}
-
 TEST(HipLibrary, ArchitectureOfHip6And7) {
   const FakeHip fake(FAKE_HIP_R0600_PATH);
   const Result<HipApi> hip = HipApi::load();
@@ -72,6 +62,37 @@ TEST(HipLibrary, ArchitectureOfHip5) {
   ASSERT_TRUE(hip) << hip.error().message;
   EXPECT_EQ(hip->archName(0).value(), "gfx950");
   EXPECT_EQ(fake->calls, (std::vector<std::string>(1, "hipGetDeviceProperties")));
+}
+
+TEST(HipLibrary, ArchitectureOfAHipWithoutTheOldLayout) {
+  const FakeHip fake(FAKE_HIP_R0600_ONLY_PATH);
+  const Result<HipApi> hip = HipApi::load();
+  ASSERT_TRUE(hip) << hip.error().message;
+  EXPECT_EQ(hip->archName(0).value(), "gfx950");
+  EXPECT_EQ(hip->archName(1).value(), "gfx942");
+}
+
+// The whole life of a bundle is the same on every version of the library.
+TEST(HipLibrary, OneBinaryForAllVersions) {
+  for (const char *path : {FAKE_HIP_R0000_PATH, FAKE_HIP_R0600_PATH, FAKE_HIP_R0600_ONLY_PATH}) {
+    const FakeHip fake(path);
+    const ByteVector bytes = goodBundle();
+    nvfp4rt_bundle *bundle = nullptr;
+    nvfp4rt_plan *plan = nullptr;
+    ASSERT_EQ(nvfp4rt_bundle_open_memory(bytes.data(), bytes.size(), &bundle), NVFP4RT_OK);
+    EXPECT_EQ(nvfp4rt_bundle_load(bundle, 1), NVFP4RT_ERROR_WRONG_ARCH) << path;
+    ASSERT_EQ(nvfp4rt_bundle_load(bundle, 0), NVFP4RT_OK) << nvfp4rt_last_error();
+    ASSERT_EQ(nvfp4rt_bundle_freeze(bundle), NVFP4RT_OK);
+    const auto fields = decode(1);
+    ASSERT_EQ(nvfp4rt_plan_create(bundle, 0, "kv_store", fields.data(), fields.size(), &plan),
+              NVFP4RT_OK);
+    const nvfp4rt_kv_store_args args = argsFor(1);
+    EXPECT_EQ(nvfp4rt_launch(plan, &args, nullptr), NVFP4RT_OK) << nvfp4rt_last_error();
+    EXPECT_EQ(fake->launches.size(), 1u);
+    nvfp4rt_plan_destroy(plan);
+    EXPECT_EQ(nvfp4rt_bundle_close(bundle), NVFP4RT_OK) << nvfp4rt_last_error();
+    EXPECT_EQ(fake->loadedModules, 0u);
+  }
 }
 
 TEST(HipLibrary, AnArchitectureNameThatIsNone) {
