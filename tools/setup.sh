@@ -13,6 +13,7 @@ PACKAGES=(
   libfmt-dev libtomlplusplus-dev nlohmann-json3-dev libcli11-dev libexpected-dev libssl-dev
   zlib1g-dev libzstd-dev
   libgtest-dev libbenchmark-dev
+  python3 mypy pkgconf
   libamdhip64-dev libamd-comgr-dev
 )
 

@@ -58,6 +58,10 @@ if(NVFP4GEN_GENERATOR)
           COMPONENT generator FILES_MATCHING PATTERN "*.toml")
 endif()
 
+# All that is installed, without the tests.
+add_custom_target(nvfp4rt_package
+  DEPENDS nvfp4rt nvfp4rt_static gfx950emu-hip gfx950emu-tool $<TARGET_NAME_IF_EXISTS:nvfp4gen>)
+
 # Debian keeps LLVM's libraries outside of the loader's path; nothing else gets a run path.
 foreach(target gfx950emu-hip gfx950emu-tool nvfp4gen)
   if(TARGET ${target})
