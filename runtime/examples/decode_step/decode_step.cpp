@@ -80,23 +80,6 @@ nvfp4rt_rows rowsAt(const Device<std::uint16_t> &memory, std::size_t heads) {
   return {memory.get(), static_cast<std::int64_t>(heads * kDim * 2), kDim * 2};
 }
 
-// Every request names all that the family's kernels were specialized for.
-const nvfp4::Fields kDecode = {{"phase", "decode"}, {"query_len", 1}, {"requests", kRequests}};
-const nvfp4::Fields kPrefill = {{"phase", "prefill"}, {"query_len", 0}, {"requests", kRequests}};
-const nvfp4::Fields kWriter = {
-    {"dtype", "bf16"}, {"kv_format", "nvfp4"}, {"planes", "kvi"},        {"index_format", "nvfp4"},
-    {"kv_heads", 1},   {"head_dim", kDim},     {"index_head_dim", kDim}, {"page_size", kPage}};
-const nvfp4::Fields kMerge = {{"index_heads", 1}, {"top_k", kTopK}};
-const nvfp4::Fields kScorer = kMerge + nvfp4::Fields{{"dtype", "bf16"},
-                                                     {"index_format", "nvfp4"},
-                                                     {"index_head_dim", kDim},
-                                                     {"block_size", kPage},
-                                                     {"page_size", kPage}};
-const nvfp4::Fields kAttentionMerge = {
-    {"dtype", "bf16"},  {"kv_format", "nvfp4"}, {"q_heads", kHeads}, {"kv_heads", 1},
-    {"head_dim", kDim}, {"block_size", kPage},  {"top_k", kTopK}};
-const nvfp4::Fields kAttention = kAttentionMerge + nvfp4::Fields{{"page_size", kPage}};
-
 /// The step: its memory, its launches and what they have to give.
 class DecodeStep {
 public:
@@ -115,6 +98,26 @@ private:
   nvfp4rt_kv_store_args storeArgs(const Device<std::uint16_t> &k, const Device<std::uint16_t> &v,
                                   const Device<std::uint16_t> &indexK,
                                   const Device<std::int64_t> &slots, std::size_t rows) const;
+
+  // Every request names all that the family's kernels were specialized for.
+  const nvfp4::Fields decodeFields = {
+      {"phase", "decode"}, {"query_len", 1}, {"requests", kRequests}};
+  const nvfp4::Fields prefillFields = {
+      {"phase", "prefill"}, {"query_len", 0}, {"requests", kRequests}};
+  const nvfp4::Fields writerFields = {{"dtype", "bf16"},        {"kv_format", "nvfp4"},
+                                      {"planes", "kvi"},        {"index_format", "nvfp4"},
+                                      {"kv_heads", 1},          {"head_dim", kDim},
+                                      {"index_head_dim", kDim}, {"page_size", kPage}};
+  const nvfp4::Fields mergeFields = {{"index_heads", 1}, {"top_k", kTopK}};
+  const nvfp4::Fields scorerFields = mergeFields + nvfp4::Fields{{"dtype", "bf16"},
+                                                                 {"index_format", "nvfp4"},
+                                                                 {"index_head_dim", kDim},
+                                                                 {"block_size", kPage},
+                                                                 {"page_size", kPage}};
+  const nvfp4::Fields attentionMergeFields = {
+      {"dtype", "bf16"},  {"kv_format", "nvfp4"}, {"q_heads", kHeads}, {"kv_heads", 1},
+      {"head_dim", kDim}, {"block_size", kPage},  {"top_k", kTopK}};
+  const nvfp4::Fields attentionFields = attentionMergeFields + nvfp4::Fields{{"page_size", kPage}};
 
   const nvfp4::Bundle &bundle;
   std::mt19937 random{1};
@@ -181,19 +184,21 @@ void DecodeStep::prefill(const std::vector<std::int32_t> &prompts) {
   const Device<std::uint16_t> rowsV(randomRows(random, at.size()));
   const Device<std::uint16_t> rowsIndexK(randomRows(random, at.size()));
   const Device<std::int64_t> atSlots(at);
-  bundle.plan<nvfp4rt_kv_store_args>(kPrefill + kWriter, kDevice)
+  bundle.plan<nvfp4rt_kv_store_args>(prefillFields + writerFields, kDevice)
       .launch(storeArgs(rowsK, rowsV, rowsIndexK, atSlots, at.size()));
   hip(hipDeviceSynchronize());
   std::printf("prefill: %zu tokens stored\n", at.size());
 }
 
 void DecodeStep::capture() {
-  const auto store = bundle.plan<nvfp4rt_kv_store_args>(kDecode + kWriter, kDevice);
-  const auto map =
-      bundle.plan<nvfp4rt_step_map_args>(kDecode + nvfp4::Fields{{"block_size", kPage}}, kDevice);
-  const auto topk = bundle.plan<nvfp4rt_index_topk_args>(kDecode + kScorer, kDevice);
-  const auto merge = bundle.plan<nvfp4rt_index_topk_merge_args>(kDecode + kMerge, kDevice);
-  const auto attention = bundle.plan<nvfp4rt_sparse_attention_args>(kDecode + kAttention, kDevice);
+  const auto store = bundle.plan<nvfp4rt_kv_store_args>(decodeFields + writerFields, kDevice);
+  const auto map = bundle.plan<nvfp4rt_step_map_args>(
+      decodeFields + nvfp4::Fields{{"block_size", kPage}}, kDevice);
+  const auto topk = bundle.plan<nvfp4rt_index_topk_args>(decodeFields + scorerFields, kDevice);
+  const auto merge =
+      bundle.plan<nvfp4rt_index_topk_merge_args>(decodeFields + mergeFields, kDevice);
+  const auto attention =
+      bundle.plan<nvfp4rt_sparse_attention_args>(decodeFields + attentionFields, kDevice);
   captured = std::make_unique<Graph>(attention.workspace_bytes());
 
   nvfp4rt_step_map_args mapArgs{};
@@ -260,8 +265,8 @@ void DecodeStep::capture() {
   std::printf("captured:\n  %s\n  %s\n  %s\n  %s\n  %s\n", store.variant(), map.variant(),
               topk.variant(), merge.variant(), attention.variant());
   if (attention.workspace_bytes() > 0) { // it has left parts: this finishes them
-    const auto finish =
-        bundle.plan<nvfp4rt_sparse_attention_merge_args>(kDecode + kAttentionMerge, kDevice);
+    const auto finish = bundle.plan<nvfp4rt_sparse_attention_merge_args>(
+        decodeFields + attentionMergeFields, kDevice);
     nvfp4rt_sparse_attention_merge_args finishArgs{};
     finishArgs.partial = attentionArgs.partial;
     finishArgs.out = attentionArgs.out;
