@@ -7,6 +7,7 @@
 #include "compiler/bundle/Linker.h"
 #include "compiler/bundle/ObjectInfo.h"
 #include "compiler/bundle/SourceDigests.h"
+#include "compiler/lint/Repair.h"
 #include "compiler/lint/ResourceGate.h"
 #include "compiler/support/BuildIdentity.h"
 #include "compiler/support/FatalErrors.h"
@@ -77,6 +78,19 @@ forEachKernel(const VariantList &list, const BuildOptions &options,
   if (result)
     return std::move(result);
   return reports;
+}
+
+/// Lint the object of a kernel, and compile it again with wait states where it has hazards.
+llvm::Error lintKernel(const KernelPlan &plan, const TargetSpec &target,
+                       const LoweringOptions &lowering, std::string &object, KernelReport &report) {
+  llvm::Expected<lint::LintedObject> linted = lint::lintObject(plan.symbol, std::move(object), [&] {
+    return lowerKernel(plan, target, Stage::Assembly, lowering);
+  });
+  if (!linted)
+    return linted.takeError();
+  report.repairs = linted->repairs;
+  object = std::move(linted->object);
+  return llvm::Error::success();
 }
 
 /// Every gate that a kernel's object passes before it may be in a bundle, compiled now or taken
@@ -205,7 +219,7 @@ std::optional<Bundle> Builder::cachedBundle(const CacheKey &key) {
   addKernelFacts(bundle.manifest, *kernels);
   for (const nvfp4rt::Kernel &kernel : bundle.manifest.kernels) {
     bundle.kernels.push_back({kernel.symbol, 0, variantsOf(list, kernel.symbol),
-                              kernel.resources.codeBytes, Origin::CachedBundle});
+                              kernel.resources.codeBytes, Origin::CachedBundle, 0});
     if (options.progress)
       options.progress(bundle.kernels.back());
   }
@@ -231,6 +245,8 @@ llvm::Error Builder::buildKernel(size_t index, KernelReport &report) {
       return lowered.takeError();
     object = std::move(*lowered);
   }
+  if (llvm::Error refused = lintKernel(plan, spec.target, options.lowering, *object, report))
+    return refused;
   if (llvm::Error refused = passGates(plan, *object, report))
     return refused;
   if (key && report.origin == Origin::Compiled)
@@ -247,6 +263,12 @@ llvm::Expected<Bundle> Builder::link() {
                                          : linkThroughComgr(objects, spec.target.arch, list);
   if (!code)
     return code.takeError();
+  Clock::time_point lintStart = Clock::now();
+  llvm::Expected<lint::LintReport> lint = lint::requireClean(*code);
+  if (!lint)
+    return lint.takeError();
+  bundle.lintWarnings = lint->count(lint::Severity::Warning);
+  bundle.lintSeconds = secondsSince(lintStart);
   llvm::Expected<std::vector<KernelObject>> linked = readKernels(*code);
   if (!linked)
     return linked.takeError();
@@ -259,7 +281,7 @@ llvm::Expected<Bundle> Builder::link() {
 
   if (llvm::Error error = checkOpens(bundle.bytes, spec.name))
     return std::move(error);
-  bundle.linkSeconds = secondsSince(start);
+  bundle.linkSeconds = secondsSince(start) - bundle.lintSeconds;
   return bundle;
 }
 
@@ -268,6 +290,13 @@ llvm::Expected<Bundle> Builder::link() {
 size_t Bundle::count(Origin origin) const {
   return llvm::count_if(kernels,
                         [&](const KernelReport &kernel) { return kernel.origin == origin; });
+}
+
+unsigned Bundle::repairs() const {
+  unsigned count = 0;
+  for (const KernelReport &kernel : kernels)
+    count += kernel.repairs;
+  return count;
 }
 
 llvm::Expected<Bundle> buildBundle(const Spec &spec, const VariantList &list,
@@ -282,11 +311,14 @@ llvm::Expected<Bundle> buildBundle(const Spec &spec, const VariantList &list,
 llvm::Expected<std::vector<std::pair<std::string, std::string>>>
 emitKernels(const Spec &spec, const VariantList &list, Stage stage, const BuildOptions &options) {
   std::vector<std::pair<std::string, std::string>> result(list.kernels.size());
-  auto emit = [&](size_t i, KernelReport &) -> llvm::Error {
+  auto emit = [&](size_t i, KernelReport &report) -> llvm::Error {
     const KernelPlan &plan = list.kernels[i];
     llvm::Expected<std::string> text = lowerKernel(plan, spec.target, stage, options.lowering);
     if (!text)
       return text.takeError();
+    if (stage == Stage::Object)
+      if (llvm::Error refused = lintKernel(plan, spec.target, options.lowering, *text, report))
+        return refused;
     result[i] = {plan.symbol, std::move(*text)};
     return llvm::Error::success();
   };

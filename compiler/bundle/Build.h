@@ -23,6 +23,7 @@ struct KernelReport {
   size_t variants = 0; ///< guards that this kernel serves
   uint32_t codeBytes = 0;
   Origin origin = Origin::Compiled;
+  unsigned repairs = 0; ///< instructions that this build put wait states before, against hazards
 };
 
 /// What links the kernels.
@@ -47,11 +48,15 @@ struct Bundle {
   nvfp4rt::Manifest manifest;
   std::vector<KernelReport> kernels; ///< sorted by symbol
   double linkSeconds = 0;            ///< link, manifest, digest and read-back
+  double lintSeconds = 0;            ///< of the linked code; 0 for a bundle from the cache
+  size_t lintWarnings = 0;           ///< in the linked code; not counted of a bundle from the cache
   double totalSeconds = 0;
   size_t count(Origin origin) const;
+  unsigned repairs() const; ///< of all kernels
 };
 
-/// Build every kernel of `list`, check each against rule G7, link them, add the manifest, and open
+/// Build every kernel of `list`, check each against rule G7 and the lint, which repairs hazards or
+/// refuses the kernel, link them, add the manifest, and open
 /// the result with the runtime's own checks. All refused kernels are reported at once.
 ///
 /// With a cache, a bundle that this very generator has built of the same spec is taken as it is;
@@ -60,7 +65,8 @@ struct Bundle {
 llvm::Expected<Bundle> buildBundle(const Spec &spec, const VariantList &list,
                                    const BuildOptions &options);
 
-/// Every kernel of `list` at one stage: (symbol, text or object bytes), sorted by symbol.
+/// Every kernel of `list` at one stage: (symbol, text or object bytes), sorted by symbol. Objects
+/// have passed the lint; the stages before them are as LLVM emits them.
 llvm::Expected<std::vector<std::pair<std::string, std::string>>>
 emitKernels(const Spec &spec, const VariantList &list, Stage stage, const BuildOptions &options);
 

@@ -132,6 +132,7 @@ llvm::Expected<std::string> makeObject(llvm::StringRef elf, const nvfp4rt::Kerne
   auto relocations = std::make_unique<yaml::RelocationSection>();
   relocations->Name = ".rela.rodata";
   relocations->Type = yaml::ELF_SHT(SHT_RELA);
+  relocations->AddressAlign = llvm::yaml::Hex64(8);
   relocations->RelocatableSec = ".rodata";
   relocations->Relocations.emplace();
   yaml::Relocation &entry = relocations->Relocations->emplace_back();

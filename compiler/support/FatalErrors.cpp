@@ -3,6 +3,7 @@
 #include "compiler/support/FatalErrors.h"
 
 #include "llvm/Support/ErrorHandling.h"
+#include "llvm/Support/raw_ostream.h"
 
 #include <exception>
 #include <mutex>
@@ -20,10 +21,12 @@ std::mutex scopeMutex;
 unsigned scopes = 0;
 thread_local unsigned catching = 0;
 
-/// Elsewhere than in catchFatalErrors() this returns, and LLVM ends the process as it would have.
+/// Elsewhere than in catchFatalErrors() this says what LLVM would have said and returns, and LLVM
+/// ends the process as it would have.
 void onFatalError(void *, const char *reason, bool) {
   if (catching)
     throw FatalError{reason};
+  llvm::errs() << "LLVM ERROR: " << reason << '\n';
 }
 
 } // namespace

@@ -101,6 +101,9 @@ void printReport(const Bundle &bundle, const Cache *cache, const std::string &ou
              variants, bundle.kernels.size(), bundle.bytes.size(),
              double(bundle.bytes.size()) / double(variants), bundle.linkSeconds * 1e3,
              bundle.totalSeconds * 1e3, output);
+  if (!bundle.count(Origin::CachedBundle))
+    fmt::print("lint {:.1f} ms: no hazards, {} repaired; {} warnings\n", bundle.lintSeconds * 1e3,
+               bundle.repairs(), bundle.lintWarnings);
   if (!cache) {
     fmt::print("{} compiled; no cache\n", bundle.count(Origin::Compiled));
     return;
@@ -119,6 +122,7 @@ void printReportJson(const Bundle &bundle, const Cache *cache, const std::string
                        {"variants", kernel.variants},
                        {"code_bytes", kernel.codeBytes},
                        {"seconds", kernel.seconds},
+                       {"repairs", kernel.repairs},
                        {"origin", originName(kernel.origin)}});
   size_t variants = bundle.manifest.variants.size();
   ordered_json report = {{"output", output},
@@ -129,6 +133,9 @@ void printReportJson(const Bundle &bundle, const Cache *cache, const std::string
                          {"kernels", std::move(kernels)},
                          {"kernels_compiled", bundle.count(Origin::Compiled)},
                          {"link_seconds", bundle.linkSeconds},
+                         {"lint_seconds", bundle.lintSeconds},
+                         {"lint_warnings", bundle.lintWarnings},
+                         {"repairs", bundle.repairs()},
                          {"total_seconds", bundle.totalSeconds},
                          {"cache", nullptr}};
   if (cache) {

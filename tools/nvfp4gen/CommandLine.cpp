@@ -38,6 +38,7 @@ private:
   void addDiff();
   void addDisasm();
   void addExtract();
+  void addLint();
   void addVerify();
   void addBench();
   void addCache();
@@ -66,6 +67,7 @@ private:
   DiffOptions diff;
   DisasmOptions disasm;
   ExtractOptions extract;
+  LintOptions lint;
   VerifyCommandOptions verify;
   std::string check, noCheck;
   BenchCommandOptions bench;
@@ -93,6 +95,7 @@ Commands::Commands() {
   addDiff();
   addDisasm();
   addExtract();
+  addLint();
   addVerify();
   addBench();
   addCache();
@@ -225,6 +228,19 @@ void Commands::addExtract() {
   command->add_option("--variant", extract.variant,
                       "Only the kernel of this variant, or with this symbol");
   command->callback([this] { result = runExtract(extract); });
+}
+
+void Commands::addLint() {
+  CLI::App *command = add("lint",
+                          "Check the machine code of any gfx950 code object: hazards on every "
+                          "path, resources, instructions that kernels must not have",
+                          lint.json);
+  command->add_option("file", lint.file, "Code object (.hsaco), of this generator or not")
+      ->required()
+      ->type_name(kPath);
+  command->add_flag("--strict", lint.strict, "Exit with 4 for warnings too");
+  command->footer("Rules:\n" + lintRules());
+  command->callback([this] { result = runLint(lint); });
 }
 
 void Commands::addVerify() {

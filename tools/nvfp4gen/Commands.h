@@ -20,6 +20,7 @@ inline constexpr int kExitDone = 0;
 inline constexpr int kExitFailed = 1;
 inline constexpr int kExitUsage = 2;
 inline constexpr int kExitDifference = 3;
+inline constexpr int kExitFindings = 4;
 
 /// For --help and the manual.
 struct ExitCode {
@@ -30,7 +31,8 @@ inline constexpr ExitCode kExitCodes[] = {
     {kExitDone, "done"},
     {kExitFailed, "refused or failed; the reason is on stderr"},
     {kExitUsage, "usage"},
-    {kExitDifference, "verify found a difference, or diff one beyond --max-growth"}};
+    {kExitDifference, "verify found a difference, or diff one beyond --max-growth"},
+    {kExitFindings, "lint found errors, or with --strict warnings"}};
 
 /// For --help and the manual.
 struct EnvironmentVariable {
@@ -112,6 +114,15 @@ struct ExtractOptions {
   bool json = false;
 };
 int runExtract(const ExtractOptions &options);
+
+struct LintOptions {
+  std::string file;
+  bool strict = false; ///< warnings too make it fail
+  bool json = false;
+};
+int runLint(const LintOptions &options);
+/// The rules, for its help.
+std::string lintRules();
 
 struct VerifyCommandOptions {
   std::string bundle;

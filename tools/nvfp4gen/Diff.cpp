@@ -1,5 +1,6 @@
 //===- Diff.cpp - nvfp4gen diff ---------------------------------------------===//
 
+#include "compiler/bundle/ObjectInfo.h"
 #include "runtime/bundle/Bundle.h"
 #include "tools/nvfp4gen/Commands.h"
 #include "tools/nvfp4gen/MachineCode.h"
@@ -35,9 +36,12 @@ struct Difference {
   size_t same = 0;                   ///< kernels in both with the same code
 };
 
+llvm::StringRef elfOf(const nvfp4rt::Bundle &bundle) {
+  return {reinterpret_cast<const char *>(bundle.bytes().data()), bundle.bytes().size()};
+}
+
 llvm::Expected<Figures> figuresOf(const nvfp4rt::Bundle &bundle, const nvfp4rt::Kernel &kernel) {
-  llvm::StringRef elf(reinterpret_cast<const char *>(bundle.bytes().data()), bundle.bytes().size());
-  llvm::Expected<std::vector<Instruction>> code = decodeKernel(elf, kernel.symbol);
+  llvm::Expected<std::vector<Instruction>> code = decodeKernel(elfOf(bundle), kernel.symbol);
   if (!code)
     return code.takeError();
   auto starting = [&](std::initializer_list<llvm::StringRef> prefixes) {
@@ -105,7 +109,15 @@ llvm::Expected<Difference> compare(const nvfp4rt::Bundle &before, const nvfp4rt:
       byName(a.kernels, &nvfp4rt::Kernel::symbol), byName(b.kernels, &nvfp4rt::Kernel::symbol),
       into(result.addedKernels), into(result.removedKernels),
       [&](const std::string &name, const nvfp4rt::Kernel &old, const nvfp4rt::Kernel &now) {
-        if (old.sha256 == now.sha256) {
+        // The checksum also covers where in the file the code is.
+        llvm::Expected<SymbolContents> oldCode = symbolContents(elfOf(before), name);
+        llvm::Expected<SymbolContents> nowCode = symbolContents(elfOf(after), name);
+        if (!oldCode || !nowCode) {
+          error = llvm::joinErrors(std::move(error),
+                                   llvm::joinErrors(oldCode.takeError(), nowCode.takeError()));
+          return;
+        }
+        if (oldCode->bytes == nowCode->bytes && old.resources == now.resources) {
           ++result.same;
           return;
         }

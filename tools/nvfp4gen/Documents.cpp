@@ -68,7 +68,7 @@ std::string manualOption(const CLI::Option &option) {
   return fmt::format(".TP\n{}\n{}\n", head, roff(option.get_description()));
 }
 
-std::string manualCommand(const CommandEntry &command) {
+std::string manualCommand(const CommandEntry &command, const std::string &commonFooter) {
   std::string synopsis = "nvfp4gen " + command.name;
   std::string options;
   for (const CLI::Option *option :
@@ -82,7 +82,7 @@ std::string manualCommand(const CommandEntry &command) {
   }
   std::string page = fmt::format(".SS {} [options]\n{}.\n{}{}", roff(synopsis),
                                  roff(command.app->get_description()), operands, options);
-  if (std::string footer = command.app->get_footer(); !footer.empty())
+  if (std::string footer = command.app->get_footer(); footer != commonFooter)
     page += fmt::format(".PP\n.nf\n{}\n.fi\n", roff(footer));
   return page;
 }
@@ -224,7 +224,7 @@ std::string manualPage(const CLI::App &root) {
                      roff(root.get_description()) +
                      "\n.SH SYNOPSIS\n\\fBnvfp4gen\\fR \\fIcommand\\fR [options]\n.SH COMMANDS\n";
   for (const CommandEntry &command : commandsOf(root))
-    page += manualCommand(command);
+    page += manualCommand(command, root.get_footer());
   page += ".SH EXIT STATUS\n";
   for (const ExitCode &exit : kExitCodes)
     page += fmt::format(".TP\n{}\n{}\n", exit.code, roff(exit.meaning));

@@ -66,7 +66,7 @@ llvm::Expected<std::vector<SourceLine>> sourceLines(llvm::StringRef elf,
   std::unique_ptr<llvm::DWARFContext> dwarf = llvm::DWARFContext::create(**object);
   if (dwarf->getNumCompileUnits() == 0)
     return std::vector<SourceLine>();
-  llvm::DILineInfoSpecifier wanted(llvm::DILineInfoSpecifier::FileLineInfoKind::RawValue,
+  llvm::DILineInfoSpecifier wanted(llvm::DILineInfoSpecifier::FileLineInfoKind::RelativeFilePath,
                                    llvm::DILineInfoSpecifier::FunctionNameKind::None);
   std::vector<SourceLine> lines;
   for (const Instruction &instruction : instructions) {

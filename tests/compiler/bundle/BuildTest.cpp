@@ -2,6 +2,7 @@
 
 #include "compiler/bundle/Build.h"
 
+#include "compiler/bundle/ObjectInfo.h"
 #include "runtime/bundle/Bundle.h"
 #include "tests/SpecFixture.h"
 
@@ -16,8 +17,8 @@ namespace {
 using test::specOf;
 using test::variantsOf;
 
-Bundle build(const Spec &spec, unsigned jobs = 1) {
-  llvm::Expected<Bundle> bundle = buildBundle(spec, variantsOf(spec), {jobs, {}});
+Bundle build(const Spec &spec, unsigned jobs = 1, std::string_view family = {}) {
+  llvm::Expected<Bundle> bundle = buildBundle(spec, variantsOf(spec, family), {jobs, {}});
   if (!bundle) {
     ADD_FAILURE() << llvm::toString(bundle.takeError());
     return {};
@@ -65,14 +66,14 @@ TEST(Build, VariantsShareKernels) {
 // The build id is a function of everything that decides the bytes.
 TEST(Build, BuildIdFollowsItsInputs) {
   Spec spec = specOf("tiny");
-  std::string base = build(spec).manifest.buildId;
-  EXPECT_EQ(build(spec).manifest.buildId, base);
+  std::string base = build(spec, 1, "topk").manifest.buildId;
+  EXPECT_EQ(build(spec, 1, "topk").manifest.buildId, base);
   Spec other = spec;
   other.sha256 = std::string(64, '0');
-  EXPECT_NE(build(other).manifest.buildId, base);
+  EXPECT_NE(build(other, 1, "topk").manifest.buildId, base);
   other = spec;
   other.target.codeObjectVersion = spec.target.codeObjectVersion == 5 ? 6 : 5;
-  EXPECT_NE(build(other).manifest.buildId, base);
+  EXPECT_NE(build(other, 1, "topk").manifest.buildId, base);
 }
 
 TEST(Build, ProgressReportsEveryKernel) {
@@ -88,6 +89,43 @@ TEST(Build, ProgressReportsEveryKernel) {
   llvm::Expected<Bundle> bundle = buildBundle(spec, list, options);
   ASSERT_TRUE(bool(bundle)) << llvm::toString(bundle.takeError());
   EXPECT_EQ(seen.size(), list.kernels.size());
+}
+
+// Line tables lead to templates and change no instruction.
+TEST(Build, DebugLinesChangeNoCode) {
+  Spec spec = specOf("tiny");
+  VariantList list = variantsOf(spec);
+  BuildOptions options;
+  options.lowering.debugLines = true;
+  llvm::Expected<Bundle> lines = buildBundle(spec, list, options);
+  ASSERT_TRUE(bool(lines)) << llvm::toString(lines.takeError());
+  Bundle plain = build(spec);
+  EXPECT_GT(lines->bytes.size(), plain.bytes.size());
+  EXPECT_NE(lines->manifest.buildId, plain.manifest.buildId);
+  for (const KernelPlan &kernel : list.kernels)
+    EXPECT_EQ(llvm::cantFail(symbolContents(lines->bytes, kernel.symbol)).bytes,
+              llvm::cantFail(symbolContents(plain.bytes, kernel.symbol)).bytes)
+        << kernel.symbol;
+}
+
+TEST(Build, CanBeCancelled) {
+  Spec spec = specOf("tiny");
+  size_t built = 0;
+  BuildOptions options;
+  options.jobs = 1;
+  options.progress = [&](const KernelReport &) { ++built; };
+  options.cancelled = [&] { return built >= 2; };
+  llvm::Expected<Bundle> bundle = buildBundle(spec, variantsOf(spec), options);
+  ASSERT_FALSE(bool(bundle));
+  EXPECT_EQ(llvm::errorToErrorCode(bundle.takeError()),
+            std::make_error_code(std::errc::operation_canceled));
+  EXPECT_EQ(built, 2u);
+}
+
+// Room for 10 % over what the shipped deployments take: growth is to be seen and decided on.
+TEST(Build, BytesAVariantKeepTheirBudget) {
+  Bundle tp4 = build(specOf("minimax_m3_1_tp4_bf16"), 2);
+  EXPECT_LE(tp4.bytes.size() / tp4.manifest.variants.size(), 1400u);
 }
 
 } // namespace

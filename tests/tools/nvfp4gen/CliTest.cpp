@@ -1,9 +1,7 @@
 //===- CliTest.cpp - nvfp4gen as a user runs it -----------------------------===//
 
 #include "runtime/bundle/Bundle.h"
-
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/Program.h"
+#include "tests/tools/nvfp4gen/CliFixture.h"
 
 #include <csignal>
 #include <filesystem>
@@ -18,49 +16,8 @@
 
 namespace {
 
-namespace fs = std::filesystem;
 using nlohmann::json;
 using testing::HasSubstr;
-
-const std::string kSpecs = SPECS_DIR "/";
-
-struct Outcome {
-  int exitCode;
-  std::string out, err;
-};
-
-class Cli : public testing::Test {
-protected:
-  void SetUp() override {
-    folder = fs::path(testing::TempDir()) / ("cli-" + std::to_string(::getpid()));
-    fs::create_directories(folder);
-  }
-  void TearDown() override { fs::remove_all(folder); }
-
-  static std::string read(const fs::path &path) {
-    std::ifstream in(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), {}};
-  }
-
-  Outcome run(std::vector<std::string> arguments, std::string program = NVFP4GEN) {
-    std::string out = folder / "stdout", err = folder / "stderr";
-    fs::remove(out); // a redirection does not truncate
-    fs::remove(err);
-    std::vector<llvm::StringRef> words = {program};
-    words.insert(words.end(), arguments.begin(), arguments.end());
-    int code = llvm::sys::ExecuteAndWait(program, words, std::nullopt, {"", out, err});
-    return {code, read(out), read(err)};
-  }
-
-  std::string buildTiny() {
-    std::string path = folder / "tiny.hsaco";
-    Outcome outcome = run({"build", kSpecs + "tiny.toml", "-o", path});
-    EXPECT_EQ(outcome.exitCode, 0) << outcome.err;
-    return path;
-  }
-
-  fs::path folder;
-};
 
 TEST_F(Cli, UsageErrorsExitWithTwo) {
   EXPECT_EQ(run({}).exitCode, 2);
