@@ -21,7 +21,7 @@ namespace nvfp4gen {
 namespace {
 
 constexpr const char *kTriple = "amdgcn-amd-amdhsa";
-// v_pk_fma_f32 with op_sel:[0,1,0] is reported wrong on gfx950, so no packed fp32 at all.
+/// Where a kernel does not ask for packed fp32 (KernelPlan).
 constexpr const char *kFeatures = "-packed-fp32-ops";
 
 // Hidden arguments and everything else a kernel does not use (rule G7). Without these LLVM reserves
@@ -71,7 +71,7 @@ void setAttributes(llvm::Module &module, const KernelPlan &plan, const TargetSpe
   std::string size = std::to_string(plan.block[0] * plan.block[1] * plan.block[2]);
   function->addFnAttr("amdgpu-flat-work-group-size", size + "," + size);
   function->addFnAttr("target-cpu", target.arch);
-  function->addFnAttr("target-features", kFeatures);
+  function->addFnAttr("target-features", plan.packedFp32 ? "+packed-fp32-ops" : kFeatures);
 }
 
 void optimize(llvm::Module &module, llvm::TargetMachine &machine) {

@@ -35,6 +35,9 @@ struct KernelPlan {
   std::string_view family;
   nvfp4rt::GridAxis grid[3];
   uint32_t block[3] = {1, 1, 1};
+  /// Whether LLVM may use v_pk_*_f32: two fp32 operations an instruction. One form of v_pk_fma_f32,
+  /// op_sel:[0,1,0], is reported wrong on gfx950, so only kernels that gain from it ask for it.
+  bool packedFp32 = false;
   /// Emit the body; runs on any thread, once a build.
   std::function<void(KernelBuilder &)> emit;
 };

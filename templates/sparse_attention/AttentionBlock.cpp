@@ -16,11 +16,13 @@ using fragments::RawTile;
 
 namespace {
 
-constexpr unsigned kSteps = 4;       ///< 32 dims of a lane in vectors of 8
-constexpr unsigned kDimTile = 16;    ///< dims of a tile of O^T
-constexpr unsigned kRowBytes = 256;  ///< a token's 128 fp16 in LDS
-constexpr unsigned kChunkBytes = 16; ///< 8 fp16
-constexpr unsigned kTilesAtOnce = 2; ///< tiles of V in LDS, the K axis of an MFMA
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr unsigned kTileRegisters = 5; ///< of a RawTile
+constexpr unsigned kSteps = 4;         ///< 32 dims of a lane in vectors of 8
+constexpr unsigned kDimTile = 16;      ///< dims of a tile of O^T
+constexpr unsigned kRowBytes = 256;    ///< a token's 128 fp16 in LDS
+constexpr unsigned kChunkBytes = 16;   ///< 8 fp16
+constexpr unsigned kTilesAtOnce = 2;   ///< tiles of V in LDS, the K axis of an MFMA
 
 /// LDS is swizzled: 16-byte chunk c of token t is at chunk c ^ swizzle(t). Eight tokens in a row
 /// must differ in the low three bits, so that eight lanes that write one chunk each use all 32
@@ -32,25 +34,25 @@ Val swizzle(Val token) { return ((token & 7) << 1) ^ (lshr(token, 2) & 1); }
 
 AttentionBlock::AttentionBlock(KernelBuilder &kb, const fragments::PageShape &shape,
                                const PagedTiles &keys, const PagedTiles &values,
-                               llvm::ArrayRef<Val> queries, Val shared, Val lane)
+                               llvm::ArrayRef<Val> queries, Val shared, Val wave, Val lane)
     : kb(kb), shape(shape), keys(keys), values(values), queries(queries), lane(lane),
       laneRow(lane & 15), laneGroup(lshr(lane, 4)) {
   assert(shape.headDim * 2 == kRowBytes);
-  // A lane writes dims 32 g .. of token l % 16.
-  for (unsigned step = 0; step < kSteps; ++step) {
-    Val chunk = (laneGroup * int64_t(kSteps) + int64_t(step)) ^ swizzle(laneRow);
-    writeAt.push_back(
-        kb.offset(shared, laneRow * int64_t(kRowBytes) + chunk * int64_t(kChunkBytes)));
-  }
+  // Waves, rows and chunks are powers of two of bytes, so an exclusive or of a lane's first address
+  // gives its others. A lane writes dims 32 g .. of token l % 16.
+  Val own = wave * int64_t(kWaveShared);
+  Val first = own | (laneRow * int64_t(kRowBytes)) |
+              (((laneGroup * int64_t(kSteps)) ^ swizzle(laneRow)) * int64_t(kChunkBytes));
+  for (unsigned step = 0; step < kSteps; ++step)
+    writeAt.push_back(kb.offset(shared, first ^ int64_t(step * kChunkBytes)));
   // For a transposed read, lane q of a group of 16 points at 4 dims of token q / 4 of the group's
   // four.
   Val quarter = laneRow & 3;
-  Val token = (laneGroup << 2) + lshr(laneRow, 2);
-  for (unsigned tile = 0; tile < shape.headDim / kDimTile; ++tile) {
-    Val chunk = (lshr(quarter, 1) + int64_t(2 * tile)) ^ swizzle(token);
-    readAt.push_back(kb.offset(shared, token * int64_t(kRowBytes) + chunk * int64_t(kChunkBytes) +
-                                           ((quarter & 1) << 3)));
-  }
+  Val token = (laneGroup << 2) | lshr(laneRow, 2);
+  first = own | (token * int64_t(kRowBytes)) |
+          ((lshr(quarter, 1) ^ swizzle(token)) * int64_t(kChunkBytes)) | ((quarter & 1) << 3);
+  for (unsigned tile = 0; tile < shape.headDim / kDimTile; ++tile)
+    readAt.push_back(kb.offset(shared, first ^ int64_t(2 * tile * kChunkBytes)));
 }
 
 Val AttentionBlock::pageId(const Entry &entry, unsigned part, Reader reader) const {
@@ -96,7 +98,7 @@ Val AttentionBlock::limit(const Entry &entry, unsigned part) const {
   return kb.readLane(limitOf(entry.ids[0], lane & int64_t(shape.parts() - 1)), part);
 }
 
-/// z without its factor: 4 tokens a tile. Tiles become those of V.
+/// z without its factor, a vector of 4 tokens a tile. Tiles become those of V.
 KernelBuilder::Vals AttentionBlock::scores(const Entry &entry, Tiles &tiles) const {
   Vals result;
   PagedTiles::Source source;
@@ -111,43 +113,62 @@ KernelBuilder::Vals AttentionBlock::scores(const Entry &entry, Tiles &tiles) con
     Val sum = kb.zero(kb.vectorType(4, kb.f32Type()));
     for (unsigned step = 0; step < kSteps; ++step)
       sum = kb.mfma16x16x32(tokens[step], queries[step], sum);
-    result.append(kb.elements(sum));
+    result.push_back(sum);
   }
-  Val whole = eq(entry.tokens, shape.blockSize) & inPool(entry);
-  return kb.ifElse(
-      whole, [&] { return result; },
-      [&] {
-        Vals masked;
-        for (auto [i, score] : llvm::enumerate(result)) {
-          unsigned tile = i / 4, part = tile / shape.tilesPerPart();
-          Val place =
-              (laneGroup << 2) + int64_t((tile % shape.tilesPerPart()) * kTileTokens + i % 4);
-          masked.push_back(kb.select(slt(place, limit(entry, part)), score,
-                                     kb.f32(-std::numeric_limits<double>::infinity())));
-        }
-        return masked;
-      });
+  return result;
 }
 
-/// A3: scales of tokens that the row does not see become 0, and with them the values, whatever
-/// stands there.
-void AttentionBlock::maskValues(const Entry &entry, Tiles &tiles) const {
-  Vals scales;
-  for (const RawTile &tile : tiles)
-    scales.push_back(tile.scales);
-  scales = kb.ifElse(
-      eq(entry.tokens, shape.blockSize), [&] { return scales; },
+/// A3: tokens that the row does not see get z = -inf, and the bytes of their values become 0,
+/// whatever stands there. Only the rare block that is not whole pays for it. That both ways out
+/// have bytes of their own also keeps LLVM from sinking the loads of V below the branch, behind all
+/// of K Q^T.
+void AttentionBlock::mask(const Entry &entry, Vals &scores, Tiles &tiles) const {
+  // Through the branch go single registers: of whole vectors LLVM keeps two copies.
+  Vals values;
+  for (Val vector : scores)
+    values.append(kb.elements(vector));
+  for (const RawTile &tile : tiles) {
+    values.append(kb.elements(tile.payload));
+    values.push_back(tile.scales);
+  }
+  Val whole = eq(entry.tokens, shape.blockSize) & inPool(entry);
+  values = kb.ifElse(
+      whole, [&] { return values; },
       [&] {
+        // Tokens of a part, or of 64 of them: places below 64 are constants that need no register.
+        const unsigned tilesPerSpan = std::min(shape.tilesPerPart(), 64 / kTileTokens);
+        // It is the limit that is made relative to where the lane stands, not every place.
+        Vals ofScores, ofValues;
+        for (unsigned tile = 0; tile < shape.tiles(); tile += tilesPerSpan) {
+          Val tokens = limit(entry, tile / shape.tilesPerPart()) -
+                       int64_t(tile % shape.tilesPerPart() * kTileTokens);
+          ofScores.push_back(tokens - (laneGroup << 2));
+          ofValues.push_back(tokens - laneRow);
+        }
+        auto place = [&](unsigned tile) { return int64_t(tile % tilesPerSpan * kTileTokens); };
         Vals masked;
-        for (auto [tile, scale] : llvm::enumerate(scales)) {
-          Val place = laneRow + int64_t((tile % shape.tilesPerPart()) * kTileTokens);
-          Val seen = slt(place, limit(entry, tile / shape.tilesPerPart()));
-          masked.push_back(kb.select(seen, scale, kb.zero(kb.i16Type())));
+        const Val *value = values.begin();
+        for (unsigned tile = 0; tile < shape.tiles(); ++tile)
+          for (unsigned i = 0; i < 4; ++i) {
+            Val seen = slt(kb.i32(place(tile) + i), ofScores[tile / tilesPerSpan]);
+            masked.push_back(kb.select(seen, *value++, kb.f32(-kInfinity)));
+          }
+        for (unsigned tile = 0; tile < shape.tiles(); ++tile) {
+          Val seen = slt(kb.i32(place(tile)), ofValues[tile / tilesPerSpan]);
+          for (unsigned i = 0; i < kTileRegisters; ++i, ++value)
+            masked.push_back(kb.select(seen, *value, kb.zero(value->type())));
         }
         return masked;
       });
-  for (auto [tile, scale] : llvm::zip_equal(tiles, scales))
-    tile.scales = scale;
+  llvm::ArrayRef<Val> rest = values;
+  for (Val &vector : scores) {
+    vector = kb.pack(rest.take_front(4));
+    rest = rest.drop_front(4);
+  }
+  for (RawTile &tile : tiles) {
+    tile = {kb.pack(rest.take_front(4)), rest[4]};
+    rest = rest.drop_front(kTileRegisters);
+  }
 }
 
 void AttentionBlock::storeTile(unsigned tile, const RawTile &raw) const {
@@ -167,6 +188,7 @@ Val AttentionBlock::loadTransposed(unsigned dimTile) const {
 
 PartialSoftmax AttentionBlock::run(const Entry &entry, Tiles &tiles, const Entry *next) const {
   Vals z = scores(entry, tiles);
+  mask(entry, z, tiles);
   PartialSoftmax result;
 
   // Over the lane groups too: all lanes of a head have its m and l.
@@ -176,20 +198,27 @@ PartialSoftmax AttentionBlock::run(const Entry &entry, Tiles &tiles, const Entry
     auto [even, odd] = kb.swapRows16(half, half);
     return join(even, odd);
   };
-  Val most = z[0];
-  for (Val score : llvm::ArrayRef<Val>(z).drop_front())
-    most = kb.fmax(most, score);
+  Val most = kb.f32(-kInfinity);
+  for (Val vector : z)
+    for (Val score : kb.elements(vector))
+      most = kb.fmax(most, score);
   Val factor = kb.arg("score_scale");
   result.max = overGroups(most, [&](Val a, Val b) { return kb.fmax(a, b); }) * factor;
   Val base = kb.fneg(fragments::finiteMax(kb, result.max));
 
   Vals weights;
-  for (Val score : z)
-    weights.push_back(kb.exp2(kb.fma(score, factor, base)));
-  // Four sums side by side: a chain of 32 dependent additions would be longer than the matrix work.
-  Vals sums(weights.begin(), weights.begin() + 4);
-  for (size_t i = 4; i < weights.size(); ++i)
-    sums[i % 4] = sums[i % 4] + weights[i];
+  Val sum;
+  for (auto [tile, vector] : llvm::enumerate(z)) {
+    Vals four;
+    for (Val exponent :
+         kb.elements(kb.fma(vector, fragments::four(kb, factor), fragments::four(kb, base))))
+      four.push_back(kb.exp2(exponent));
+    weights.append(four);
+    // Four sums side by side: a chain of 32 dependent additions would be longer than the matrix
+    // work.
+    sum = tile == 0 ? kb.pack(four) : sum + kb.pack(four);
+  }
+  Vals sums = kb.elements(sum);
   result.sum =
       overGroups((sums[0] + sums[1]) + (sums[2] + sums[3]), [](Val a, Val b) { return a + b; });
   // B operands of O^T: tokens 4g .. 4g+3 of two tiles.
@@ -201,7 +230,6 @@ PartialSoftmax AttentionBlock::run(const Entry &entry, Tiles &tiles, const Entry
     probabilities.push_back(kb.pack(rounded));
   }
 
-  maskValues(entry, tiles);
   const unsigned dimTiles = shape.headDim / kDimTile;
   Vals acc(dimTiles, kb.zero(kb.vectorType(4, kb.f32Type())));
   PagedTiles::Source source;
@@ -219,8 +247,7 @@ PartialSoftmax AttentionBlock::run(const Entry &entry, Tiles &tiles, const Entry
       acc[dimTile] = kb.mfma16x16x32(loadTransposed(dimTile), probabilities[tile / kTilesAtOnce],
                                      acc[dimTile]);
   }
-  for (Val vector : acc)
-    result.acc.append(kb.elements(vector));
+  result.acc = acc;
   return result;
 }
 

@@ -41,10 +41,11 @@ inline constexpr unsigned kMostScalarIds = 2;
 
 class AttentionBlock {
 public:
-  /// `shared` is the wave's LDS; `queries` the B operands of K Q^T, one a step.
+  /// `shared` is LDS of all waves, kWaveShared each, of which `wave` (uniform) uses its own;
+  /// `queries` are the B operands of K Q^T, one a step.
   AttentionBlock(KernelBuilder &kb, const fragments::PageShape &shape,
                  const fragments::PagedTiles &keys, const fragments::PagedTiles &values,
-                 llvm::ArrayRef<Val> queries, Val shared, Val lane);
+                 llvm::ArrayRef<Val> queries, Val shared, Val wave, Val lane);
 
   using Tiles = llvm::SmallVector<fragments::RawTile>;
   /// Start loading an entry's keys.
@@ -60,7 +61,7 @@ private:
   Val inPool(const Entry &entry) const;
   Val limit(const Entry &entry, unsigned part) const;
   Vals scores(const Entry &entry, Tiles &tiles) const;
-  void maskValues(const Entry &entry, Tiles &tiles) const;
+  void mask(const Entry &entry, Vals &scores, Tiles &tiles) const;
   void storeTile(unsigned tile, const fragments::RawTile &raw) const;
   Val loadTransposed(unsigned dimTile) const;
 

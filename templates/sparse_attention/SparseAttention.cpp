@@ -23,10 +23,10 @@ using fragments::PartialSoftmax;
 using Vals = KernelBuilder::Vals;
 
 constexpr unsigned kWave = 64;
-constexpr unsigned kAccumulators = 32; ///< of a lane
-/// LDS of a wave: what AttentionBlock needs, which is what the accumulators take, and m and l.
-constexpr unsigned kWaveBytes = kWaveShared + kWave * 8;
-static_assert(kWaveShared == kWave * kAccumulators * 4);
+constexpr unsigned kAccumulators = 8; ///< of a lane, vectors of four
+/// LDS of a wave for m and l; the accumulators take the place of AttentionBlock's.
+constexpr unsigned kWaveStatistics = kWave * 8;
+static_assert(kWaveShared == kWave * kAccumulators * 16);
 
 class SparseAttention {
 public:
@@ -35,6 +35,9 @@ public:
   void run();
 
 private:
+  Val idAt(Val index);
+  Val selects(Val index, Val id);
+  Val occupied(Val first);
   Entry entryAt(Val index);
   PartialSoftmax runWave(const AttentionBlock &block);
   PartialSoftmax joinWaves(PartialSoftmax own);
@@ -49,22 +52,39 @@ private:
   Val item, lane, wave, laneRow, laneGroup;
   Val row, kvHead, part;
   Val request, causal, lastPage;
-  Val shared;
+  Val shared, statistics; ///< LDS
 };
 
-/// Entry `index` of the list (uniform). One past top_k, an id that is no block and a block past the
-/// row's tokens select nothing.
-Entry SparseAttention::entryAt(Val index) {
+/// Id of entry `index` (uniform); of the last one past the list's end.
+Val SparseAttention::idAt(Val index) {
   Val bytes = kb.zext(row, kb.i64Type()) * kb.arg("ids_row_stride") +
               kb.zext(kvHead, kb.i64Type()) * kb.arg("ids_head_stride");
   Val place = smin(index, params.topK - 1);
   Val address = kb.offset(kb.offset(kb.arg("ids"), bytes), kb.zext(place << 2, kb.i64Type()));
-  Val id = kb.loadConstant(kb.i32Type(), address, 4);
+  return kb.loadConstant(kb.i32Type(), address, 4);
+}
+
+/// One past top_k, an id that is no block and a block past the row's tokens select nothing.
+Val SparseAttention::selects(Val index, Val id) {
   // As a comparison of unsigned numbers this is false for negative ids.
   Val blocks = lshr(causal + (params.blockSize - 1), int64_t(llvm::Log2_64(params.blockSize)));
   Val exists = ult(id, blocks);
   if (params.leaves() != params.topK)
     exists = exists & slt(index, params.topK);
+  return exists;
+}
+
+/// The wave's entries up to the last that selects anything. Lists end in ids that select nothing,
+/// and a partial result that selects nothing changes no bit of another, so these are not computed.
+Val SparseAttention::occupied(Val first) {
+  Val count = kb.i32(0);
+  for (int64_t i = 0; i < params.entriesPerWave(); ++i)
+    count = kb.select(selects(first + i, idAt(first + i)), kb.i32(i + 1), count);
+  return count;
+}
+
+Entry SparseAttention::entryAt(Val index) {
+  Val id = idAt(index), exists = selects(index, id);
   Entry entry;
   entry.block = kb.select(exists, id, kb.i32(0));
   entry.tokens =
@@ -80,11 +100,19 @@ Entry SparseAttention::entryAt(Val index) {
 PartialSoftmax SparseAttention::runWave(const AttentionBlock &block) {
   const int64_t entries = params.entriesPerWave();
   Val first = part * params.workgroupLeaves() + wave * entries;
+  Val count = occupied(first);
+  if (entries == 1)
+    return PartialSoftmax::of(kb.ifElse(
+        ne(count, 0),
+        [&] {
+          Entry entry = entryAt(first);
+          AttentionBlock::Tiles tiles = block.loadKeys(entry);
+          return block.run(entry, tiles, nullptr).values();
+        },
+        [&] { return PartialSoftmax::none(kb, kAccumulators).values(); }));
+
   Entry entry = entryAt(first);
   AttentionBlock::Tiles tiles = block.loadKeys(entry);
-  if (entries == 1)
-    return block.run(entry, tiles, nullptr);
-
   assert(entries == 2 || entries == 4);
   // Carried: the entry, its tiles, what the pairs before have left.
   auto flatten = [&](const Entry &entry, const AttentionBlock::Tiles &tiles,
@@ -96,52 +124,50 @@ PartialSoftmax SparseAttention::runWave(const AttentionBlock &block) {
     values.append(partial.values());
     return values;
   };
-  Vals result = kb.loop(
-      kb.i32(0), kb.i32(entries), 2, flatten(entry, tiles, PartialSoftmax::none(kb, kAccumulators)),
-      [&](Val index, llvm::ArrayRef<Val> carried) {
-        const unsigned parts = shape.parts() <= kMostScalarIds ? shape.parts() : 1;
-        Entry even{carried[0], carried[1], Vals(carried.slice(2, parts))};
-        AttentionBlock::Tiles tiles;
-        for (unsigned tile = 0; tile < shape.tiles(); ++tile)
-          tiles.push_back({carried[2 + parts + 2 * tile], carried[3 + parts + 2 * tile]});
-        PartialSoftmax before =
-            PartialSoftmax::of(carried.drop_front(2 + parts + 2 * shape.tiles()));
+  Vals result =
+      kb.loop(kb.i32(0), count, 2, flatten(entry, tiles, PartialSoftmax::none(kb, kAccumulators)),
+              [&](Val index, llvm::ArrayRef<Val> carried) {
+                const unsigned parts = shape.parts() <= kMostScalarIds ? shape.parts() : 1;
+                Entry even{carried[0], carried[1], Vals(carried.slice(2, parts))};
+                AttentionBlock::Tiles tiles;
+                for (unsigned tile = 0; tile < shape.tiles(); ++tile)
+                  tiles.push_back({carried[2 + parts + 2 * tile], carried[3 + parts + 2 * tile]});
+                PartialSoftmax before =
+                    PartialSoftmax::of(carried.drop_front(2 + parts + 2 * shape.tiles()));
 
-        Entry odd = entryAt(first + index + 1);
-        PartialSoftmax left = block.run(even, tiles, &odd);
-        // After the last pair there is no entry; what is loaded then selects nothing.
-        Entry next = entryAt(first + index + 2);
-        Val more = slt(index + 2, entries);
-        next.tokens = kb.select(more, next.tokens, kb.i32(0));
-        for (Val &id : next.ids)
-          id = kb.select(more, id, kb.i32(-1));
-        PartialSoftmax right = block.run(odd, tiles, &next);
-        PartialSoftmax pair = fragments::merge(kb, left, right);
-        return flatten(next, tiles, fragments::merge(kb, before, pair));
-      });
+                Entry odd = entryAt(first + index + 1);
+                PartialSoftmax left = block.run(even, tiles, &odd);
+                // After the last pair there is no entry; what is loaded then selects nothing.
+                Entry next = entryAt(first + index + 2);
+                Val more = slt(index + 2, count);
+                next.tokens = kb.select(more, next.tokens, kb.i32(0));
+                for (Val &id : next.ids)
+                  id = kb.select(more, id, kb.i32(-1));
+                PartialSoftmax right = block.run(odd, tiles, &next);
+                PartialSoftmax pair = fragments::merge(kb, left, right);
+                return flatten(next, tiles, fragments::merge(kb, before, pair));
+              });
   return PartialSoftmax::of(llvm::ArrayRef<Val>(result).take_back(2 + kAccumulators));
 }
 
 /// Leave a partial result in the wave's LDS.
 void SparseAttention::leave(const PartialSoftmax &partial) {
-  Val start = kb.offset(shared, wave * int64_t(kWaveBytes));
-  for (unsigned i = 0; i < kAccumulators; i += 4) {
-    Vals four(partial.acc.begin() + i, partial.acc.begin() + i + 4);
-    kb.store(kb.pack(four), kb.offset(start, (lane << 4) + int64_t(i * kWave * 4)), 16);
-  }
+  Val start = kb.offset(shared, wave * int64_t(kWaveShared));
+  for (auto [i, vector] : llvm::enumerate(partial.acc))
+    kb.store(vector, kb.offset(start, (lane << 4) + int64_t(i * kWave * 16)), 16);
   kb.store(kb.pack({partial.max, partial.sum}),
-           kb.offset(start, (lane << 3) + int64_t(kWaveShared)), 8);
+           kb.offset(statistics, wave * int64_t(kWaveStatistics) + (lane << 3)), 8);
 }
 
 PartialSoftmax SparseAttention::take(Val wave) {
-  Val start = kb.offset(shared, wave * int64_t(kWaveBytes));
+  Val start = kb.offset(shared, wave * int64_t(kWaveShared));
   PartialSoftmax result;
-  for (unsigned i = 0; i < kAccumulators; i += 4)
-    result.acc.append(
-        kb.elements(kb.load(kb.vectorType(4, kb.f32Type()),
-                            kb.offset(start, (lane << 4) + int64_t(i * kWave * 4)), 16)));
-  Vals both = kb.elements(kb.load(kb.vectorType(2, kb.f32Type()),
-                                  kb.offset(start, (lane << 3) + int64_t(kWaveShared)), 8));
+  for (unsigned i = 0; i < kAccumulators; ++i)
+    result.acc.push_back(kb.load(kb.vectorType(4, kb.f32Type()),
+                                 kb.offset(start, (lane << 4) + int64_t(i * kWave * 16)), 16));
+  Vals both =
+      kb.elements(kb.load(kb.vectorType(2, kb.f32Type()),
+                          kb.offset(statistics, wave * int64_t(kWaveStatistics) + (lane << 3)), 8));
   result.max = both[0];
   result.sum = both[1];
   return result;
@@ -161,7 +187,7 @@ PartialSoftmax SparseAttention::joinWaves(PartialSoftmax own) {
   return own;
 }
 
-/// Accumulator 4 t + r of lane group g is dim 16 t + 4 g + r.
+/// Element r of accumulator t of lane group g is dim 16 t + 4 g + r.
 void SparseAttention::storeOutput(const PartialSoftmax &total) {
   kb.ifThen(slt(laneRow, params.groupHeads), [&] {
     Vals values = fragments::normalize(kb, total);
@@ -170,11 +196,11 @@ void SparseAttention::storeOutput(const PartialSoftmax &total) {
                 kb.zext(head, kb.i64Type()) * kb.arg("out_head_stride") +
                 kb.zext(laneGroup << 3, kb.i64Type());
     Val out = kb.offset(kb.arg("out"), bytes);
-    for (unsigned i = 0; i < kAccumulators; i += 4) {
+    for (unsigned i = 0; i < kAccumulators; ++i) {
       Vals rounded;
       for (unsigned r = 0; r < 4; ++r)
-        rounded.push_back(fragments::roundToModel(kb, params.dtype, values[i + r]));
-      kb.store(kb.pack(rounded), kb.offset(out, int64_t(i * 8)), 8);
+        rounded.push_back(fragments::roundToModel(kb, params.dtype, values[4 * i + r]));
+      kb.store(kb.pack(rounded), kb.offset(out, int64_t(i * 32)), 8);
     }
   });
 }
@@ -185,10 +211,8 @@ void SparseAttention::storePartial(const PartialSoftmax &total) {
               kb.zext(part, kb.i64Type());
   Val record = kb.offset(kb.arg("partial"), index * params.partialBytes());
   Val accAt = kb.zext(laneRow * int64_t(params.headDim * 4) + (laneGroup << 4), kb.i64Type());
-  for (unsigned i = 0; i < kAccumulators; i += 4) {
-    Vals four(total.acc.begin() + i, total.acc.begin() + i + 4);
-    kb.store(kb.pack(four), kb.offset(kb.offset(record, accAt), int64_t(i * 16)), 16);
-  }
+  for (auto [i, vector] : llvm::enumerate(total.acc))
+    kb.store(vector, kb.offset(kb.offset(record, accAt), int64_t(i * 64)), 16);
   kb.ifThen(eq(laneGroup, 0), [&] {
     Val at = kb.offset(record, kb.zext(laneRow << 2, kb.i64Type()));
     const int64_t accBytes = kHeadColumns * params.headDim * 4;
@@ -218,7 +242,8 @@ void SparseAttention::run() {
   lastPage = smax(fragments::lastPageOf(shape, smax(causal, 1)), 0);
 
   Val queryShared = kb.shared(fragments::stagedQueryBytes(1, params.headDim));
-  shared = kb.shared(unsigned(params.waves()) * kWaveBytes);
+  shared = kb.shared(unsigned(params.waves()) * kWaveShared);
+  statistics = kb.shared(unsigned(params.waves()) * kWaveStatistics);
   fragments::PagedTiles keys(kb, shape, "k_payload", "k_scale", "pages", lane, kvHead);
   fragments::PagedTiles values(kb, shape, "v_payload", "v_scale", "pages", lane, kvHead);
 
@@ -233,8 +258,7 @@ void SparseAttention::run() {
   kb.barrier();
   Vals queries = fragments::readQueries(kb, params.headDim, 1, queryShared, lane)[0];
 
-  AttentionBlock block(kb, shape, keys, values, queries,
-                       kb.offset(shared, wave * int64_t(kWaveBytes)), lane);
+  AttentionBlock block(kb, shape, keys, values, queries, shared, wave, lane);
   PartialSoftmax total = joinWaves(runWave(block));
   kb.ifThen(eq(wave, 0), [&] {
     if (params.split)
@@ -254,6 +278,7 @@ std::optional<CellPlan> plan(const Spec &spec, const Cell &cell) {
   specializeAttention(spec, result);
   specialize(result, spec, "p", nvfp4rt::Field::page_size);
   result.kernel.symbol += params->split ? "_split" : "_whole";
+  result.kernel.packedFp32 = true;
   result.kernel.block[0] = uint32_t(params->waves()) * kWave;
   int64_t workgroups = params->kvHeads * (params->split ? params->parts() : 1);
   result.kernel.grid[0] = {"rows", uint32_t(workgroups), 1};

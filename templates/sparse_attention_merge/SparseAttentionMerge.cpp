@@ -26,9 +26,9 @@ PartialSoftmax loadPart(KernelBuilder &kb, const AttentionParams &params, Val in
   Val accAt = head * int64_t(params.headDim * 4) + lane * int64_t(kLaneDims * 4);
   PartialSoftmax result;
   for (unsigned i = 0; i < kLaneDims; i += 4)
-    result.acc.append(kb.elements(kb.loadConstant(
+    result.acc.push_back(kb.loadConstant(
         kb.vectorType(4, kb.f32Type()),
-        kb.offset(kb.offset(record, kb.zext(accAt, kb.i64Type())), int64_t(i * 4)), 16)));
+        kb.offset(kb.offset(record, kb.zext(accAt, kb.i64Type())), int64_t(i * 4)), 16));
   Val at = kb.offset(record, kb.zext(head << 2, kb.i64Type()));
   const int64_t accBytes = kHeadColumns * params.headDim * 4;
   result.max = kb.loadConstant(kb.f32Type(), kb.offset(at, accBytes), 4);
@@ -72,6 +72,7 @@ std::optional<CellPlan> plan(const Spec &spec, const Cell &cell) {
   result.kernel.symbol = "sparse_attention_merge_";
   result.kernel.family = "sparse_attention_merge";
   specializeAttention(spec, result);
+  result.kernel.packedFp32 = true;
   result.kernel.block[0] = kHeadColumns * uint32_t(params->headDim) / kLaneDims;
   result.kernel.grid[0] = {"rows", uint32_t(params->kvHeads), 1};
   result.kernel.emit = [params = *params](KernelBuilder &kb) { emit(kb, params); };
