@@ -81,6 +81,8 @@ AttentionBlock::Tiles AttentionBlock::loadKeys(const Entry &entry) const {
     if (tile % shape.tilesPerPart() == 0)
       source = keys.source(pageId(entry, tile / shape.tilesPerPart(), Reader::Keys), entry.block);
     tiles.push_back(keys.load(tile, source));
+    // In the order of their use, as all later loads: the loop's waits must hold for both.
+    kb.schedulingFence();
   }
   return tiles;
 }

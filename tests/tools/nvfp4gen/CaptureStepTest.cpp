@@ -1,8 +1,9 @@
-//===- CaptureStepTest.cpp - choosing blocks as a captured graph ------------===//
+//===- CaptureStepTest.cpp - a step as a captured graph ---------------------===//
 //
-// Rules S2, G3, G6: step_map, index_topk and its merge are captured once and replayed
-// with other lengths and live counts. After each replay the ids must be the oracle's
-// (K2..K4); every buffer between the kernels is poisoned before it.
+// Rules S2, G3, G6: step_map, index_topk, sparse_attention and their merges are captured
+// once and replayed with other lengths and live counts. After each replay the ids must
+// be the oracle's (K2..K4) and the output within A6 of it; every buffer between the
+// kernels is poisoned before it.
 //
 //===------------------------------------------------------------------------===//
 #include "compiler/bundle/Build.h"
@@ -11,6 +12,7 @@
 #include "runtime/include/nvfp4rt.h"
 #include "tests/SpecFixture.h"
 #include "tests/oracle/IndexCase.h"
+#include "tools/oracle/Attention.h"
 
 #include <filesystem>
 #include <gtest/gtest.h>
@@ -81,6 +83,7 @@ public:
   ~Plan() { nvfp4rt_plan_destroy(plan); }
   Plan(const Plan &) = delete;
 
+  size_t workspaceBytes() const { return nvfp4rt_plan_workspace_bytes(plan); }
   template <typename Args> void launch(const Args &args, hipStream_t stream) const {
     EXPECT_EQ(nvfp4rt_launch(plan, &args, stream), NVFP4RT_OK) << nvfp4rt_last_error();
   }
@@ -95,7 +98,50 @@ struct Step {
   int32_t live;
 };
 
-class CapturedSelection : public testing::Test {
+/// K and V of a step, behind the block table of its index keys, and its queries; tiny.toml's heads.
+struct Attended {
+  static constexpr int64_t kKvHeads = 2, kGroupHeads = 8, kHeads = kKvHeads * kGroupHeads;
+  oracle::AttentionShape shape;
+  std::vector<uint8_t> kPayload, kScale, vPayload, vScale;
+  std::vector<uint16_t> q;
+
+  explicit Attended(const IndexCase &c) {
+    shape.kvHeads = kKvHeads;
+    shape.groupHeads = kGroupHeads;
+    shape.scoreScale = 0.08838834764831845f * 1.4426950409f;
+    const size_t tokens = size_t(c.pages * c.shape.pageSize * kKvHeads);
+    kPayload = oracle::exactPayload(tokens * 64, 21);
+    kScale = oracle::exactScales(tokens * 8, 22);
+    vPayload = oracle::exactPayload(tokens * 64, 23);
+    vScale = oracle::exactScales(tokens * 8, 24);
+    q = oracle::exactQueries(shape.dtype, size_t(c.rows * kHeads * 128), 25);
+  }
+  static nvfp4rt_plane plane(const IndexCase &c, const void *base, int64_t rowBytes) {
+    return {const_cast<void *>(base), c.shape.pageSize * kKvHeads * rowBytes, kKvHeads * rowBytes,
+            rowBytes};
+  }
+  static nvfp4rt_rows rows(const void *base) { return {base, kHeads * 256, 256}; }
+  oracle::AttentionInputs inputs(const IndexCase &c, const std::vector<int32_t> &ids) const {
+    oracle::AttentionInputs in;
+    in.q = rows(q.data());
+    in.k = {plane(c, kPayload.data(), 64),
+            plane(c, kScale.data(), 8),
+            c.pages,
+            c.shape.pageSize,
+            c.table.data(),
+            c.tableWidth * 4};
+    in.v = in.k;
+    in.v.payload.base = const_cast<uint8_t *>(vPayload.data());
+    in.v.scale.base = const_cast<uint8_t *>(vScale.data());
+    in.stepRows = c.stepRows.data();
+    in.ids = ids.data();
+    in.idsHeadStride = shape.topK * 4;
+    in.idsRowStride = kKvHeads * in.idsHeadStride;
+    return in;
+  }
+};
+
+class CapturedStep : public testing::Test {
 protected:
   void SetUp() override {
     ASSERT_EQ(setenv("NVFP4RT_HIP_LIBRARY", EMULATOR_LIBRARY, 1), 0);
@@ -117,8 +163,8 @@ protected:
   nvfp4rt_bundle *bundle = nullptr;
 };
 
-void CapturedSelection::captureAndReplay(IndexCase c, const std::string &cell,
-                                         const std::vector<Step> &steps) {
+void CapturedStep::captureAndReplay(IndexCase c, const std::string &cell,
+                                    const std::vector<Step> &steps) {
   c.map();
   c.fill(/*seed=*/7);
   std::vector<int32_t> expected;
@@ -152,6 +198,38 @@ void CapturedSelection::captureAndReplay(IndexCase c, const std::string &cell,
   merge.segments = map.segments;
   merge.ids = ids.as<int32_t>();
 
+  const Attended attended(c);
+  Buffer kPayload(attended.kPayload), kScale(attended.kScale), vPayload(attended.vPayload),
+      vScale(attended.vScale), attentionQ(attended.q), out(attended.q);
+  const Plan attentionPlan(bundle, manifest, "sparse_attention", cell);
+  const Plan joinPlan(bundle, manifest, "sparse_attention_merge", cell);
+  Buffer parts(std::vector<uint8_t>(attentionPlan.workspaceBytes()));
+  nvfp4rt_sparse_attention_args attention{};
+  attention.q = Attended::rows(attentionQ.as<void>());
+  attention.k_payload = Attended::plane(c, kPayload.as<void>(), 64);
+  attention.k_scale = Attended::plane(c, kScale.as<void>(), 8);
+  attention.v_payload = Attended::plane(c, vPayload.as<void>(), 64);
+  attention.v_scale = Attended::plane(c, vScale.as<void>(), 8);
+  attention.block_table = topk.block_table;
+  attention.table_stride = topk.table_stride;
+  attention.step_rows = map.step_rows;
+  attention.ids = merge.ids;
+  attention.ids_row_stride = merge.ids_row_stride;
+  attention.ids_head_stride = merge.ids_head_stride;
+  attention.out = out.as<void>();
+  attention.out_row_stride = attention.q.row_stride;
+  attention.out_head_stride = attention.q.head_stride;
+  attention.partial = parts.as<float>();
+  attention.pages = c.pages;
+  attention.score_scale = attended.shape.scoreScale;
+  attention.rows = c.rows;
+  nvfp4rt_sparse_attention_merge_args join{};
+  join.partial = attention.partial;
+  join.out = attention.out;
+  join.out_row_stride = attention.out_row_stride;
+  join.out_head_stride = attention.out_head_stride;
+  join.rows = c.rows;
+
   const Plan mapPlan(bundle, manifest, "step_map", cell);
   const Plan topkPlan(bundle, manifest, "index_topk", cell);
   const Plan mergePlan(bundle, manifest, "index_topk_merge", cell);
@@ -163,6 +241,9 @@ void CapturedSelection::captureAndReplay(IndexCase c, const std::string &cell,
   mapPlan.launch(map, stream);
   topkPlan.launch(topk, stream);
   mergePlan.launch(merge, stream);
+  attentionPlan.launch(attention, stream);
+  if (attentionPlan.workspaceBytes() > 0)
+    joinPlan.launch(join, stream);
   ASSERT_EQ(hipStreamEndCapture(stream, &graph), hipSuccess);
   ASSERT_EQ(hipGraphInstantiate(&executable, graph, nullptr, nullptr, 0), hipSuccess);
 
@@ -174,32 +255,36 @@ void CapturedSelection::captureAndReplay(IndexCase c, const std::string &cell,
     lengths.put(c.seqLens);
     queries.put(c.cuSeqlens);
     live.put(std::vector<int32_t>{c.live});
-    for (Buffer *between : {&stepRows, &segments, &work, &partial, &ids})
+    for (Buffer *between : {&stepRows, &segments, &work, &partial, &ids, &parts, &out})
       between->poison();
     ASSERT_EQ(hipGraphLaunch(executable, stream), hipSuccess);
     ASSERT_EQ(hipStreamSynchronize(stream), hipSuccess);
     c.map();
     ASSERT_TRUE(oracle::selectBlocks(c.shape, c.indexTopkArgs(), c.lists(expected)));
     EXPECT_EQ(ids.get<int32_t>(), expected);
+    const std::vector<uint16_t> got = out.get<uint16_t>();
+    const std::optional<std::string> fault = oracle::checkAttention(
+        attended.shape, attended.inputs(c, expected), c.rows, Attended::rows(got.data()));
+    EXPECT_FALSE(fault.has_value()) << fault.value_or("");
   }
   EXPECT_EQ(hipGraphExecDestroy(executable), hipSuccess);
   EXPECT_EQ(hipGraphDestroy(graph), hipSuccess);
   EXPECT_EQ(hipStreamDestroy(stream), hipSuccess);
 }
 
-TEST_F(CapturedSelection, Decode) {
+TEST_F(CapturedStep, Decode) {
   captureAndReplay(
       IndexCase::dense(1, {4000, 300, 129, 1}, 7, 128, 2), "decode_q1_b4",
       {{{4000, 300, 129, 1}, {}, 4}, {{2049, 128, 0, 1}, {}, 4}, {{17, 299, 129, 1}, {}, 1}});
 }
 
-TEST_F(CapturedSelection, Verify) {
+TEST_F(CapturedStep, Verify) {
   captureAndReplay(
       IndexCase::dense(2, {4000, 300, 129, 1}, 40, 128, 2), "verify_q2_b4",
       {{{4000, 300, 129, 1}, {}, 4}, {{1, 300, 0, 1}, {}, 3}, {{2300, 257, 128, 1}, {}, 0}});
 }
 
-TEST_F(CapturedSelection, Prefill) {
+TEST_F(CapturedStep, Prefill) {
   captureAndReplay(IndexCase::prefill({3000, 260, 129, 70}, {130, 7, 3, 70}, 7, 128, 2),
                    "prefill_b4",
                    {{{3000, 260, 129, 70}, {0, 130, 137, 140, 210}, 4},
