@@ -74,11 +74,12 @@ Expected<KernelLint> lintObjectCode(Decoder &decoder, StringRef kernel, StringRe
   return lintCode(decoder, kernel, kernelBytes(code), 0);
 }
 
-Error refusal(const KernelLint &lint) {
+Error refusal(ArrayRef<KernelLint> kernels) {
   std::vector<Finding> errors;
-  for (const Finding &finding : lint.findings)
-    if (finding.rule->severity == Severity::Error)
-      errors.push_back(finding);
+  for (const KernelLint &kernel : kernels)
+    for (const Finding &finding : kernel.findings)
+      if (finding.rule->severity == Severity::Error)
+        errors.push_back(finding);
   return errors.empty() ? Error::success() : make_error<LintRefusal>(std::move(errors));
 }
 
@@ -151,6 +152,16 @@ Expected<LintedObject> lintObject(StringRef kernel, std::string object,
   result.object = std::move(object);
   result.lint = std::move(*lint);
   return result;
+}
+
+Expected<LintReport> requireClean(StringRef codeObject) {
+  nvfp4rt::Result<LintReport> report =
+      lintCodeObject({codeObject.bytes_begin(), codeObject.size()});
+  if (!report)
+    return createStringError(report.error().message);
+  if (Error error = refusal(report->kernels))
+    return std::move(error);
+  return std::move(*report);
 }
 
 } // namespace nvfp4gen::lint

@@ -8,7 +8,7 @@
 #ifndef NVFP4GEN_COMPILER_LINT_REPAIR_H
 #define NVFP4GEN_COMPILER_LINT_REPAIR_H
 
-#include "compiler/lint/CodeRules.h"
+#include "compiler/lint/Lint.h"
 
 #include "llvm/ADT/STLFunctionalExtras.h"
 
@@ -37,6 +37,9 @@ struct LintedObject {
 /// there is something to repair. LintRefusal when findings remain.
 llvm::Expected<LintedObject> lintObject(llvm::StringRef kernel, std::string object,
                                         llvm::function_ref<llvm::Expected<std::string>()> assembly);
+
+/// The report on a code object just linked; LintRefusal when it has errors.
+llvm::Expected<LintReport> requireClean(llvm::StringRef codeObject);
 
 /// `assembly` of `code` with wait states inserted before the second instruction of every hazard.
 /// An error when the text is not the assembly of this code.
