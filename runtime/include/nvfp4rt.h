@@ -13,6 +13,13 @@
  * file, loads nothing and makes no HIP call but the launch, as long as it succeeds: only the
  * message of a failure takes memory.
  *
+ * The environment is read when a bundle is opened; empty is unset, and a value that is not named
+ * here is NVFP4RT_ERROR_ENVIRONMENT:
+ *   NVFP4RT_CHECK   1, on, true: every launch checks pointers, alignment, strides and counts of its
+ *                   argument struct against its plan (NVFP4RT_ERROR_INVALID_ARGUMENT). Costs
+ *                   nothing when it is 0, off or false.
+ *   NVFP4RT_LOG     error, warn, info or debug: what goes to stderr
+ *
  * Errors: every function that can fail returns an nvfp4rt_status; the message of the calling
  * thread's last failure (what, where, expected, found) is nvfp4rt_last_error(). No exception and
  * no abort crosses this interface.
