@@ -74,6 +74,37 @@ constexpr ArgField kKvStoreLayout[] = {
     NVFP4_ARG(nvfp4rt_kv_store_args, reserved),
 };
 
+constexpr ArgField kQkNormRopeStoreLayout[] = {
+    NVFP4_ARG(nvfp4rt_qk_norm_rope_store_args, packed),
+    NVFP4_ARG(nvfp4rt_qk_norm_rope_store_args, packed_row_stride),
+    NVFP4_ARG(nvfp4rt_qk_norm_rope_store_args, positions),
+    NVFP4_ARG(nvfp4rt_qk_norm_rope_store_args, cos_sin),
+    NVFP4_ARG(nvfp4rt_qk_norm_rope_store_args, q_weight),
+    NVFP4_ARG(nvfp4rt_qk_norm_rope_store_args, k_weight),
+    NVFP4_ARG(nvfp4rt_qk_norm_rope_store_args, index_q_weight),
+    NVFP4_ARG(nvfp4rt_qk_norm_rope_store_args, index_k_weight),
+    NVFP4_ARG(nvfp4rt_qk_norm_rope_store_args, q_out),
+    NVFP4_ARG(nvfp4rt_qk_norm_rope_store_args, q_out_row_stride),
+    NVFP4_ARG(nvfp4rt_qk_norm_rope_store_args, q_out_head_stride),
+    NVFP4_ARG(nvfp4rt_qk_norm_rope_store_args, index_q_out),
+    NVFP4_ARG(nvfp4rt_qk_norm_rope_store_args, index_q_out_row_stride),
+    NVFP4_ARG(nvfp4rt_qk_norm_rope_store_args, index_q_out_head_stride),
+    NVFP4_ARG_PLANE(nvfp4rt_qk_norm_rope_store_args, k_payload),
+    NVFP4_ARG_PLANE(nvfp4rt_qk_norm_rope_store_args, k_scale),
+    NVFP4_ARG_PLANE(nvfp4rt_qk_norm_rope_store_args, v_payload),
+    NVFP4_ARG_PLANE(nvfp4rt_qk_norm_rope_store_args, v_scale),
+    NVFP4_ARG_PLANE(nvfp4rt_qk_norm_rope_store_args, index_payload),
+    NVFP4_ARG_PLANE(nvfp4rt_qk_norm_rope_store_args, index_scale),
+    NVFP4_ARG(nvfp4rt_qk_norm_rope_store_args, slots),
+    NVFP4_ARG(nvfp4rt_qk_norm_rope_store_args, index_slots),
+    NVFP4_ARG(nvfp4rt_qk_norm_rope_store_args, pages),
+    NVFP4_ARG(nvfp4rt_qk_norm_rope_store_args, index_pages),
+    NVFP4_ARG(nvfp4rt_qk_norm_rope_store_args, eps),
+    NVFP4_ARG(nvfp4rt_qk_norm_rope_store_args, weight_offset),
+    NVFP4_ARG(nvfp4rt_qk_norm_rope_store_args, rows),
+    NVFP4_ARG(nvfp4rt_qk_norm_rope_store_args, index_branch),
+};
+
 constexpr ArgField kStepMapLayout[] = {
     NVFP4_ARG(nvfp4rt_step_map_args, seq_lens),      NVFP4_ARG(nvfp4rt_step_map_args, cu_seqlens_q),
     NVFP4_ARG(nvfp4rt_step_map_args, live_requests), NVFP4_ARG(nvfp4rt_step_map_args, step_rows),

@@ -12,12 +12,21 @@ namespace {
 
 constexpr int64_t kMostU32 = std::numeric_limits<uint32_t>::max();
 
-constexpr PlaneRule writtenPlane(std::string_view member, Used used, PlaneKind kind) {
-  return {member, used, kind, Field::kv_format, Field::head_dim, Field::kv_heads, "pages", false};
+constexpr PlaneRule writtenPlane(std::string_view member, Used used, PlaneKind kind,
+                                 Given given = {}) {
+  return {member,  used,  kind, Field::kv_format, Field::head_dim, Field::kv_heads,
+          "pages", false, given};
 }
-constexpr PlaneRule writtenIndexPlane(std::string_view member, PlaneKind kind) {
-  return {member,       Used::StoresIndex, kind, Field::index_format, Field::index_head_dim,
-          std::nullopt, "index_pages",     false};
+constexpr PlaneRule writtenIndexPlane(std::string_view member, PlaneKind kind, Given given = {}) {
+  return {member,
+          Used::StoresIndex,
+          kind,
+          Field::index_format,
+          Field::index_head_dim,
+          std::nullopt,
+          "index_pages",
+          false,
+          given};
 }
 constexpr PlaneRule readPlane(std::string_view member, PlaneKind kind) {
   return {member,          Used::Always,    kind,    Field::kv_format,
@@ -49,6 +58,47 @@ constexpr PlaneRule kKvStorePlanes[] = {
     writtenIndexPlane("index_scale", PlaneKind::Scale),
 };
 constexpr ArgRules kKvStoreRules{"kv_store", kKvStoreMembers, kKvStoreRows, kKvStorePlanes, {}};
+
+// A layer passes no slots for what it does not store, and may have no index branch.
+constexpr Given kWithSlots{"slots"}, kWithBranch{"index_branch"},
+    kWithIndexSlots{"index_branch", "index_slots"};
+constexpr MemberRule kQkNormRopeStoreMembers[] = {
+    {.member = "packed", .multiple = 16},
+    {.member = "packed_row_stride", .multiple = 16},
+    {.member = "positions", .multiple = 8},
+    {.member = "cos_sin", .used = Used::Turns, .multiple = 16},
+    {.member = "q_weight", .multiple = 16},
+    {.member = "k_weight", .used = Used::StoresK, .multiple = 16, .given = kWithSlots},
+    {.member = "index_q_weight", .multiple = 16, .given = kWithBranch},
+    {.member = "index_k_weight",
+     .used = Used::StoresIndex,
+     .multiple = 16,
+     .given = kWithIndexSlots},
+    {.member = "q_out", .multiple = 16},
+    {.member = "q_out_row_stride", .multiple = 16},
+    {.member = "q_out_head_stride", .multiple = 16},
+    {.member = "index_q_out", .multiple = 16, .given = kWithBranch},
+    {.member = "index_q_out_row_stride", .multiple = 16, .given = kWithBranch},
+    {.member = "index_q_out_head_stride", .multiple = 16, .given = kWithBranch},
+    {.member = "slots", .used = Used::StoresKOrV, .multiple = 8, .given = kWithSlots},
+    {.member = "index_slots", .used = Used::StoresIndex, .multiple = 8, .given = kWithIndexSlots},
+    {.member = "pages", .used = Used::StoresKOrV, .least = 0, .given = kWithSlots},
+    {.member = "index_pages", .used = Used::StoresIndex, .least = 0, .given = kWithIndexSlots},
+    {.member = "eps", .positive = true},
+    {.member = "weight_offset"},
+    {.member = "rows"},
+    {.member = "index_branch", .least = 0, .most = 1},
+};
+constexpr PlaneRule kQkNormRopeStorePlanes[] = {
+    writtenPlane("k_payload", Used::StoresK, PlaneKind::Payload, kWithSlots),
+    writtenPlane("k_scale", Used::StoresK, PlaneKind::Scale, kWithSlots),
+    writtenPlane("v_payload", Used::StoresV, PlaneKind::Payload, kWithSlots),
+    writtenPlane("v_scale", Used::StoresV, PlaneKind::Scale, kWithSlots),
+    writtenIndexPlane("index_payload", PlaneKind::Payload, kWithIndexSlots),
+    writtenIndexPlane("index_scale", PlaneKind::Scale, kWithIndexSlots),
+};
+constexpr ArgRules kQkNormRopeStoreRules{
+    "qk_norm_rope_store", kQkNormRopeStoreMembers, {}, kQkNormRopeStorePlanes, {}};
 
 // What step_map writes and every later family of the step reads.
 #define NVFP4_STEP_ROWS {.member = "step_rows", .multiple = 16}

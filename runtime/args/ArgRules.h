@@ -10,6 +10,7 @@
 
 #include "runtime/guard/Guard.h"
 
+#include <array>
 #include <limits>
 
 namespace nvfp4rt {
@@ -24,10 +25,16 @@ enum class Used : uint8_t {
   Prefill,
   Workspace,   ///< the variant has a workspace
   NoWorkspace, ///< it has none
+  Turns,       ///< the guard's rotary_dim is not 0
 };
 
+/// Members of the same launch that all have to be set, a pointer or a flag that is not 0, or the
+/// rule does not apply to it. A pointer that may be null is given by itself.
+using Given = std::array<std::string_view, 2>;
+
 /// A pointer is not null and a multiple of `multiple`; an integer is a multiple of it and in
-/// [least, most], and at most what the guard admits of `atMost`; a float is finite.
+/// [least, most], and at most what the guard admits of `atMost`; a float is finite, and above 0 if
+/// it is `positive`.
 struct MemberRule {
   std::string_view member;
   Used used = Used::Always;
@@ -35,6 +42,8 @@ struct MemberRule {
   int64_t least = std::numeric_limits<int64_t>::min();
   int64_t most = std::numeric_limits<int64_t>::max();
   std::optional<Field> atMost = std::nullopt;
+  Given given{};
+  bool positive = false;
 };
 
 /// Rows in model dtype: an nvfp4rt_rows of `heads` heads (one if it has none).
@@ -56,6 +65,7 @@ struct PlaneRule {
   std::optional<Field> heads = std::nullopt;
   std::string_view pages; ///< the member that counts the pages of the pool
   bool reader;
+  Given given{};
 };
 
 /// Two members whose sum is at most the guard's `most`.

@@ -59,6 +59,8 @@ bool uses(const Variant &variant, Used used) {
     return workspace;
   case Used::NoWorkspace:
     return !workspace;
+  case Used::Turns:
+    return valueOf(variant.guard, Field::rotary_dim, 0) != 0;
   }
   return true;
 }
@@ -90,10 +92,21 @@ ArgCheck::ArgCheck(const Variant &variant) : variant_(variant.name) {
         part.empty() ? std::string(member) : fmt::format("{}.{}", member, part);
     return layout.fields[*layout.indexOf(name)]; // a test holds the rules against the layouts
   };
+  const auto givenBy = [&](const nvfp4rt::Given &names) {
+    Given given{};
+    for (size_t i = 0; i < names.size(); ++i)
+      given[i] = names[i].empty() ? nullptr : &field(names[i]);
+    return given;
+  };
+  const auto add = [&](const ArgField &of, int64_t multiple, int64_t least, int64_t most,
+                       const Given &given = {}, bool positive = false) {
+    members_.push_back({&of, multiple, least, most, given, positive});
+  };
   for (const MemberRule &rule : rules.members)
     if (uses(variant, rule.used))
       add(field(rule.member), rule.multiple, rule.least,
-          rule.atMost ? std::min(rule.most, valueOf(guard, *rule.atMost, rule.most)) : rule.most);
+          rule.atMost ? std::min(rule.most, valueOf(guard, *rule.atMost, rule.most)) : rule.most,
+          givenBy(rule.given), rule.positive);
   for (const RowsRule &rule : rules.rows) {
     if (!uses(variant, rule.used))
       continue;
@@ -107,13 +120,15 @@ ArgCheck::ArgCheck(const Variant &variant) : variant_(variant.name) {
       continue;
     const int64_t multiple = planeMultiple(rule);
     const int64_t heads = rule.heads ? valueOf(guard, *rule.heads, 1) : 1;
-    add(field(rule.member, "base"), multiple, kLeast, kMost);
+    const Given given = givenBy(rule.given);
+    add(field(rule.member, "base"), multiple, kLeast, kMost, given);
     add(field(rule.member, "page_stride"), multiple, rule.reader ? 0 : kLeast,
-        rule.reader ? kPageStride - 1 : kMost);
-    add(field(rule.member, "token_stride"), multiple, kLeast, kMost);
+        rule.reader ? kPageStride - 1 : kMost, given);
+    add(field(rule.member, "token_stride"), multiple, kLeast, kMost, given);
     if (heads > 1)
-      add(field(rule.member, "head_stride"), multiple, kLeast, kMost);
-    planes_.push_back({.name = rule.member,
+      add(field(rule.member, "head_stride"), multiple, kLeast, kMost, given);
+    planes_.push_back({.given = given,
+                       .name = rule.member,
                        .base = field(rule.member, "base").offset,
                        .pages = field(rule.pages).offset,
                        .heads = heads,
@@ -125,8 +140,11 @@ ArgCheck::ArgCheck(const Variant &variant) : variant_(variant.name) {
     sums_.push_back({&field(rule.first), &field(rule.second), valueOf(guard, rule.most, kMost)});
 }
 
-void ArgCheck::add(const ArgField &field, int64_t multiple, int64_t least, int64_t most) {
-  members_.push_back({&field, multiple, least, most});
+bool ArgCheck::applies(const Given &given, const void *segment) {
+  for (const ArgField *field : given)
+    if (field && integerAt(segment, *field) == 0) // an address is an integer of 64 bits
+      return false;
+  return true;
 }
 
 std::vector<std::string_view> ArgCheck::members() const {
@@ -148,10 +166,14 @@ tl::unexpected<Error> ArgCheck::bad(std::string_view member, std::string expecte
 Result<void> ArgCheck::run(const void *segment) const {
   for (const Member &member : members_) {
     const ArgField &field = *member.field;
+    if (!applies(member.given, segment))
+      continue;
     if (field.type == ArgType::F32) {
       const auto value = valueAt<float>(segment, field.offset);
       if (!std::isfinite(value))
         return bad(field.name, "a finite number", fmt::format("{}", value));
+      if (member.positive && value <= 0)
+        return bad(field.name, "a number above 0", fmt::format("{}", value));
       continue;
     }
     if (field.type == ArgType::Pointer) {
@@ -184,6 +206,8 @@ Result<void> ArgCheck::run(const void *segment) const {
 }
 
 Result<void> ArgCheck::checkPlane(const Plane &plane, const void *segment) const {
+  if (!applies(plane.given, segment))
+    return {};
   const auto strides = valueAt<nvfp4rt_plane>(segment, plane.base);
   const struct {
     std::string_view name;

@@ -25,11 +25,16 @@ public:
   std::vector<std::string_view> members() const;
 
 private:
+  /// Fields of the launch that must not be 0 for a rule to apply; null where there is none.
+  using Given = std::array<const ArgField *, 2>;
   struct Member {
     const ArgField *field;
     int64_t multiple, least, most;
+    Given given;
+    bool positive;
   };
   struct Plane {
+    Given given;
     std::string_view name;
     uint32_t base;  ///< offset; the strides follow it
     uint32_t pages; ///< offset of the number of pages
@@ -41,7 +46,7 @@ private:
     int64_t most;
   };
 
-  void add(const ArgField &field, int64_t multiple, int64_t least, int64_t most);
+  static bool applies(const Given &given, const void *segment);
   Result<void> checkPlane(const Plane &plane, const void *segment) const;
   tl::unexpected<Error> bad(std::string_view member, std::string expected, std::string found) const;
 

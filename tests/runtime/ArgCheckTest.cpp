@@ -43,6 +43,7 @@ Variant variantOf(std::string family, std::string_view phase, std::string_view p
   equal(Field::index_head_dim, 128);
   equal(Field::page_size, 128);
   equal(Field::top_k, 16);
+  equal(Field::rotary_dim, 64);
   return variant;
 }
 
@@ -62,6 +63,8 @@ public:
         set(field.name, 1 << 7);
       else if (field.type == ArgType::F32)
         setFloat(field.name, 0.125f);
+      else if (field.name == "index_branch")
+        set(field.name, 1);
       else if (field.name != "reserved")
         set(field.name, 7);
     }
@@ -146,7 +149,10 @@ TEST(ArgCheck, EachMemberBrokenOnce) {
         if (field.type == ArgType::Pointer) {
           Segment null = right, odd = right;
           null.set(name, 0);
-          expectBad(check, null, name, "expected a device address, found NULL");
+          if (family == std::string_view("qk_norm_rope_store") && name.ends_with("slots"))
+            EXPECT_TRUE(check.run(null.data())) << name; // a layer that stores less
+          else
+            expectBad(check, null, name, "expected a device address, found NULL");
           odd.set(name, right.get(name) + 2); // no pointer is of less than 4 bytes
           expectBad(check, odd, name, "expected a multiple of ");
           broken += 2;
@@ -180,6 +186,8 @@ TEST(ArgCheck, Counts) {
       {"step_map", "requests", 49, "at most 48, found 49"}, // the guard's bound
       {"index_topk", "workers", 0, "at least 1, found 0"},
       {"sparse_attention", "pages", -7, "at least 0, found -7"},
+      {"qk_norm_rope_store", "index_branch", 2, "at most 1, found 2"},
+      {"qk_norm_rope_store", "pages", -1, "at least 0, found -1"},
   };
   for (const auto &test : cases) {
     const ArgCheck check(variantOf(test.family, "decode", "kvi", 0));
@@ -267,4 +275,46 @@ TEST(ArgCheck, WhatAVariantDoesNotUseIsNotLookedAt) {
   EXPECT_TRUE(ArgCheck(variantOf("sparse_attention", "decode", "kvi", 64)).run(attention.data()));
   expectBad(ArgCheck(variantOf("sparse_attention", "decode", "kvi", 0)), attention, "out",
             "found NULL");
+}
+
+// W2: what a layer leaves out may be zero, and is looked at when it is there.
+TEST(ArgCheck, ALayerMayLeaveOut) {
+  const ArgCheck check(variantOf("qk_norm_rope_store", "decode", "kvi", 0));
+  const struct {
+    const char *without, *members[5];
+  } cases[] = {
+      {"slots", {"k_weight", "k_payload.base", "v_scale.base", "v_payload.base", "k_scale.base"}},
+      {"index_slots", {"index_k_weight", "index_payload.base", "index_scale.base"}},
+      {"index_branch",
+       {"index_q_weight", "index_k_weight", "index_q_out", "index_payload.base", "index_slots"}},
+  };
+  for (const auto &test : cases) {
+    Segment left("qk_norm_rope_store");
+    left.set(test.without, 0);
+    for (const char *name : test.members)
+      if (name)
+        left.set(name, 0);
+    EXPECT_TRUE(check.run(left.data())) << test.without;
+    for (const char *name : test.members)
+      if (name && std::string_view(name) != "index_slots") {
+        Segment one("qk_norm_rope_store");
+        one.set(name, 0);
+        expectBad(check, one, name, "found NULL");
+      }
+  }
+  Segment both("qk_norm_rope_store"); // no index slots: index_q is written all the same
+  both.set("index_slots", 0);
+  both.set("index_q_out", 0);
+  expectBad(check, both, "index_q_out", "found NULL");
+  Segment turned("qk_norm_rope_store");
+  turned.set("cos_sin", 0);
+  expectBad(check, turned, "cos_sin", "found NULL");
+  Variant still = variantOf("qk_norm_rope_store", "decode", "kvi", 0);
+  still.guard.terms.back().values = {0}; // rotary_dim
+  EXPECT_TRUE(ArgCheck(still).run(turned.data()));
+  for (float eps : {0.0f, -1e-6f}) {
+    Segment segment("qk_norm_rope_store");
+    segment.setFloat("eps", eps);
+    expectBad(check, segment, "eps", "expected a number above 0");
+  }
 }

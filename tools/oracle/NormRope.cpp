@@ -19,20 +19,24 @@ std::vector<NormRopeValue> normRope(const NormRopeShape &shape, std::span<const 
   for (double v : x)
     squares += v * v;
   const double norm = 1 / std::sqrt(squares / double(x.size()) + shape.eps);
-  std::vector<double> y;
+  std::vector<NormRopeValue> y;
   y.reserve(x.size());
-  for (size_t d = 0; d < x.size(); ++d)
-    y.push_back(x[d] * norm * (shape.gemma ? 1 + weight[d] : weight[d]));
-  std::vector<NormRopeValue> result;
-  result.reserve(y.size());
-  for (double v : y)
-    result.push_back({v, std::fabs(v)});
-  auto sum = [](double a, double b) { return NormRopeValue{a + b, std::fabs(a) + std::fabs(b)}; };
+  for (size_t d = 0; d < x.size(); ++d) {
+    const double factor = shape.gemma ? 1 + weight[d] : weight[d];
+    const double value = x[d] * norm * factor;
+    y.push_back({value, std::fabs(value), std::ldexp(std::max(std::fabs(factor), 1.0), -149)});
+  }
+  std::vector<NormRopeValue> result = y;
+  auto sum = [](const NormRopeValue &a, double by, const NormRopeValue &b, double partnerBy) {
+    const double first = a.value * by, second = b.value * partnerBy;
+    return NormRopeValue{first + second, std::fabs(first) + std::fabs(second),
+                         a.underflow + b.underflow};
+  };
   const size_t half = size_t(shape.rotaryDim) / 2;
   for (size_t i = 0; i < half; ++i) {
     const double cosine = cosSin[i], sine = cosSin[half + i];
-    result[i] = sum(y[i] * cosine, -(y[i + half] * sine));
-    result[i + half] = sum(y[i + half] * cosine, y[i] * sine);
+    result[i] = sum(y[i], cosine, y[i + half], -sine);
+    result[i + half] = sum(y[i + half], cosine, y[i], sine);
   }
   return result;
 }
@@ -169,6 +173,15 @@ bool allows(const NormRopeValue &expected, uint16_t got, DType dtype) {
     return nan && std::isnan(expected.value);
   const Allowed allowed(expected, dtype);
   return order(got) >= allowed.low && order(got) <= allowed.high;
+}
+
+bool rounds(const NormRopeValue &expected, uint16_t got, DType dtype) {
+  const bool nan = decode(got, dtype).kind == NumberClass::NaN;
+  if (nan || std::isnan(expected.value))
+    return nan && std::isnan(expected.value);
+  const double slack = std::ldexp(expected.magnitude, -20) + 4 * expected.underflow;
+  return order(got) >= order(roundBits(expected.value - slack, dtype)) &&
+         order(got) <= order(roundBits(expected.value + slack, dtype));
 }
 
 bool allows(std::span<const NormRopeValue, 16> expected, const Group &got, DType dtype) {

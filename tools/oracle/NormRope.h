@@ -28,6 +28,9 @@ struct NormRopeValue {
   /// Of the terms of which `value` is the sum: |y cos| + |partner sin|. RoPE may cancel; an fp32
   /// error is relative to this.
   double magnitude = 0;
+  /// What fp32 loses where x * rsqrt(...) is below its normal numbers: its smallest step, times the
+  /// weight that follows.
+  double underflow = 0;
 };
 
 /// W2 on one head: x * rsqrt(mean(x^2) + eps) * (1 + w), then NeoX RoPE with `cosSin` = rotaryDim
@@ -64,6 +67,12 @@ void qkNormRopeStore(const NormRopeShape &shape, const NormRopeInputs &inputs);
 /// Whether a kernel may give `got` for a value: at most one ulp of the dtype from the rounded
 /// value, or within 2^-20 of the magnitude where RoPE cancels. NaN for NaN.
 bool allows(const NormRopeValue &expected, uint16_t got, DType dtype);
+
+/// Whether `got` is some value within 2^-20 of the magnitude, the error of fp32 arithmetic (and a
+/// few steps of underflow), rounded once to the dtype: nearly everywhere one pattern. Stricter than
+/// `allows`, and so within 2^-8 (bf16) or 2^-10 (fp16) of the value but where RoPE cancels or the
+/// dtype has no normal number. NaN for NaN; either zero for zero.
+bool rounds(const NormRopeValue &expected, uint16_t got, DType dtype);
 
 /// Whether `got` is the quantization (F4..F7) of 16 values of which each is one that `allows`.
 bool allows(std::span<const NormRopeValue, 16> expected, const Group &got, DType dtype);

@@ -13,7 +13,10 @@ void Arena::fail(const Error &error) {
   if (failure)
     return;
   failure = true;
-  fault(error.message);
+  if (mayLackRoom && error.code == NVFP4RT_ERROR_OUT_OF_MEMORY)
+    noRoom = error.message;
+  else
+    fault(error.message);
 }
 
 Arena::Buffer Arena::add(std::string name, uint64_t size, Margins margins,
@@ -52,8 +55,9 @@ Arena::Buffer Arena::input(std::string name, const void *data, uint64_t size, Ma
   return buffer;
 }
 
-Arena::Buffer Arena::output(std::string name, uint64_t size, Margins margins) {
-  return add(std::move(name), size, margins, {}, false);
+Arena::Buffer Arena::output(std::string name, uint64_t size, Margins margins,
+                            std::vector<Window> windows) {
+  return add(std::move(name), size, margins, std::move(windows), false);
 }
 
 std::byte *Arena::address(Buffer buffer, bool onDevice) const {

@@ -12,6 +12,7 @@
 
 #include <cstring>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,8 +28,13 @@ public:
     uint64_t lead = 64, trail = 64;
   };
 
-  /// `where` names the launch in messages.
-  Arena(Job &job, std::string where) : job(job), where(std::move(where)) {}
+  /// `where` names the launch in messages. A launch that `mayLackRoom` has no fault when the target
+  /// has no memory for its buffers.
+  Arena(Job &job, std::string where, bool mayLackRoom = false)
+      : job(job), where(std::move(where)), mayLackRoom(mayLackRoom) {}
+
+  /// Why the launch did not run: the target has no memory for it, which it may lack.
+  const std::optional<std::string> &lackedRoom() const { return noRoom; }
 
   /// A copy of `size` bytes that the launch must not change; no bytes make a null address. Of a
   /// huge input only the `windows` are copied and compared.
@@ -38,8 +44,9 @@ public:
   Buffer input(std::string name, const std::vector<T> &data, Margins margins = {64, 64}) {
     return input(std::move(name), data.data(), data.size() * sizeof(T), margins);
   }
-  /// `size` bytes that the launch may write.
-  Buffer output(std::string name, uint64_t size, Margins margins = {64, 64});
+  /// `size` bytes that the launch may write; of a huge output only the `windows` are compared.
+  Buffer output(std::string name, uint64_t size, Margins margins = {64, 64},
+                std::vector<Window> windows = {});
 
   /// For kernel arguments. Null after an error.
   template <typename T> T *device(Buffer buffer) const {
@@ -82,6 +89,8 @@ private:
 
   Job &job;
   std::string where;
+  bool mayLackRoom;
+  std::optional<std::string> noRoom;
   std::vector<Entry> entries;
   bool failure = false;
 

@@ -50,6 +50,13 @@ static void fillCanary(std::byte *to, uint64_t offset, uint64_t size, uint64_t s
   }
 }
 
+void addWithWraps(std::vector<Window> &windows, uint64_t offset, uint64_t reach) {
+  for (uint64_t at : {offset, offset & 0xFFFFFFFFu, offset & 0x7FFFFFFFu}) {
+    const uint64_t begin = at > reach ? at - reach : 0;
+    windows.push_back({begin, at + reach - begin});
+  }
+}
+
 nvfp4rt::Result<Image> Image::create(Target &target, uint64_t size, std::vector<Window> windows,
                                      uint64_t seed) {
   auto host = LazyBuffer::reserve(size);

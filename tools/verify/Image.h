@@ -43,6 +43,9 @@ struct Window {
 /// Sort, cut to [0, size) and join what touches.
 std::vector<Window> mergeWindows(std::vector<Window> windows, uint64_t size);
 
+/// `reach` bytes around an offset, and around where it lands modulo 2^32 and 2^31.
+void addWithWraps(std::vector<Window> &windows, uint64_t offset, uint64_t reach);
+
 class Image {
 public:
   /// Allocate `size` > 0 bytes on both sides and fill the windows with the canary pattern.

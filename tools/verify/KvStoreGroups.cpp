@@ -78,10 +78,6 @@ std::string strayText(const Placement &p, size_t image, uint64_t offset) {
 
 std::vector<Window> sparseWindows(const Placement &p, size_t image) {
   std::vector<Window> windows;
-  auto around = [&](uint64_t offset, uint64_t reach) {
-    uint64_t begin = offset > reach ? offset - reach : 0;
-    windows.push_back({begin, offset + reach - begin});
-  };
   for (Tensor tensor : {K, V, IndexK}) {
     if (!stores(p.shape, tensor))
       continue;
@@ -94,11 +90,8 @@ std::vector<Window> sparseWindows(const Placement &p, size_t image) {
         const int64_t page = slot / p.shape.pageSize;
         if (slot < 0 || page >= pages)
           continue;
-        const uint64_t offset = static_cast<uint64_t>(plane->at(page, slot % p.shape.pageSize, 0));
-        const uint64_t reach = 2 * static_cast<uint64_t>(plane->pageStride);
-        around(offset, reach);
-        around(offset & 0xFFFFFFFFu, reach);
-        around(offset & 0x7FFFFFFFu, reach);
+        addWithWraps(windows, static_cast<uint64_t>(plane->at(page, slot % p.shape.pageSize, 0)),
+                     2 * static_cast<uint64_t>(plane->pageStride));
       }
     }
   }
