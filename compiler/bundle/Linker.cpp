@@ -13,6 +13,7 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 
+#include <mutex>
 #include <tuple>
 
 LLD_HAS_DRIVER(elf)
@@ -50,9 +51,15 @@ llvm::Expected<std::string> linkObjects(llvm::ArrayRef<std::string> objects) {
   for (const std::string &input : inputs)
     arguments.push_back(input.c_str());
 
+  static std::mutex oneAtATime;
+  static bool canRunAgain = true; ///< after a fatal error in it lld's state is undefined
+  std::lock_guard lock(oneAtATime);
+  if (!canRunAgain)
+    return linkError("lld failed beyond repair before, in this process");
   std::string messages;
   llvm::raw_string_ostream os(messages);
   lld::Result result = lld::lldMain(arguments, os, os, {{lld::Gnu, &lld::elf::link}});
+  canRunAgain = result.canRunAgain;
   if (result.retCode != 0)
     return linkError("lld exit code " + llvm::Twine(result.retCode) + ": " + messages);
   auto buffer = llvm::MemoryBuffer::getFile(output, /*IsText=*/false, /*RequiresNull=*/false);

@@ -11,7 +11,8 @@
 
 namespace nvfp4gen {
 
-/// Link relocatable objects (their bytes) to a shared code object with lld. Not thread-safe.
+/// Link relocatable objects (their bytes) to a shared code object with lld. Thread-safe: lld has
+/// one state a process, so links wait for each other.
 llvm::Expected<std::string> linkObjects(llvm::ArrayRef<std::string> objects);
 
 /// Add sections that are not loaded to the device; (name, contents) in the order given.

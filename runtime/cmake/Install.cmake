@@ -48,8 +48,12 @@ install(EXPORT nvfp4rtEmulatorTargets NAMESPACE nvfp4rt::
 # The generator.
 if(NVFP4GEN_GENERATOR)
   add_executable(nvfp4rt::nvfp4gen ALIAS nvfp4gen) # as nvfp4genAddBundle.cmake calls it
-  install(TARGETS nvfp4gen EXPORT nvfp4rtGeneratorTargets
-    RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT generator)
+  install(TARGETS nvfp4gen nvfp4gen_library EXPORT nvfp4rtGeneratorTargets
+    RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT generator
+    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT generator
+    INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+  install(FILES ${PROJECT_SOURCE_DIR}/compiler/include/nvfp4gen.h
+          DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT generator)
   install(EXPORT nvfp4rtGeneratorTargets NAMESPACE nvfp4rt::
           DESTINATION ${NVFP4RT_CMAKE_DIR} COMPONENT generator)
   install(FILES ${CMAKE_CURRENT_LIST_DIR}/nvfp4genAddBundle.cmake
@@ -60,10 +64,11 @@ endif()
 
 # All that is installed, without the tests.
 add_custom_target(nvfp4rt_package
-  DEPENDS nvfp4rt nvfp4rt_static gfx950emu-hip gfx950emu-tool $<TARGET_NAME_IF_EXISTS:nvfp4gen>)
+  DEPENDS nvfp4rt nvfp4rt_static gfx950emu-hip gfx950emu-tool $<TARGET_NAME_IF_EXISTS:nvfp4gen>
+          $<TARGET_NAME_IF_EXISTS:nvfp4gen_library>)
 
 # Debian keeps LLVM's libraries outside of the loader's path; nothing else gets a run path.
-foreach(target gfx950emu-hip gfx950emu-tool nvfp4gen)
+foreach(target gfx950emu-hip gfx950emu-tool nvfp4gen nvfp4gen_library)
   if(TARGET ${target})
     set_target_properties(${target} PROPERTIES INSTALL_RPATH ${LLVM_LIBRARY_DIR})
   endif()

@@ -5,6 +5,8 @@
 #include "tools/gfx950emu/check/Switches.h"
 #include "tools/nvfp4gen/Commands.h"
 
+#include "llvm/ADT/StringExtras.h"
+
 #include <fmt/format.h>
 
 namespace nvfp4gen {
@@ -20,6 +22,19 @@ std::string checksOf(const char *option, const std::string &list, gfx950emu::che
   if (!checks)
     throw CLI::ValidationError(option, toString(checks.takeError()));
   return checkNames(*checks);
+}
+
+/// "1048576", "1024K", "1M".
+uint64_t parseSize(const std::string &text) {
+  constexpr std::string_view kUnits = "KMG";
+  llvm::StringRef digits = text;
+  size_t unit = digits.empty() ? kUnits.npos : kUnits.find(llvm::toUpper(digits.back()));
+  unsigned shift = unit == kUnits.npos ? 0 : 10 * unsigned(unit + 1);
+  uint64_t number = 0;
+  if ((shift ? digits.drop_back() : digits).getAsInteger(10, number) || number == 0 ||
+      number > (UINT64_MAX >> shift))
+    throw CLI::ValidationError("--cache-size", "expected a size such as 500M, found " + text);
+  return number << shift;
 }
 
 /// Declares every command on a tree, with the options each fills in; `result` is the exit code of
@@ -48,6 +63,10 @@ private:
     CLI::App *command = app.add_subcommand(name, description);
     command->add_flag("--json", json, "Print as JSON");
     return command;
+  }
+  /// In front of what every command says: exit codes and environment.
+  void addFooter(CLI::App *command, const std::string &text) {
+    command->footer(text + "\n" + app.get_footer());
   }
   static void addBundle(CLI::App *command, std::string &path) {
     command->add_option("bundle", path, "Bundle (.hsaco)")->required()->type_name(kPath);
@@ -141,10 +160,12 @@ void Commands::addBuild() {
                     "the same");
   addCacheFolder(command, build.cache);
   command
-      ->add_option("--cache-size", build.cache.maxBytes,
-                   "Size of the cache in bytes, or with a suffix K, M or G; what was used longest "
-                   "ago goes first (default: 1G)")
-      ->transform(CLI::AsSizeValue(/*kb_is_1000=*/false));
+      ->add_option_function<std::string>(
+          "--cache-size",
+          [this](const std::string &text) { build.cache.maxBytes = parseSize(text); },
+          "Size of the cache in bytes, or with a suffix K, M or G; what was used longest ago goes "
+          "first (default: 1G)")
+      ->type_name("SIZE");
   command->add_flag("--no-cache", build.cache.off, "Compile every kernel and keep none");
   command->callback([this] { result = runBuild(build); });
 }
@@ -239,7 +260,7 @@ void Commands::addLint() {
       ->required()
       ->type_name(kPath);
   command->add_flag("--strict", lint.strict, "Exit with 4 for warnings too");
-  command->footer("Rules:\n" + lintRules());
+  addFooter(command, "Rules:\n" + lintRules());
   command->callback([this] { result = runLint(lint); });
 }
 
@@ -270,7 +291,7 @@ void Commands::addVerify() {
                    "Run each launch in so many orders of workgroups and waves, and report bytes "
                    "that differ")
       ->check(CLI::Range(1u, 64u));
-  command->footer("Checks, for --check and --no-check:\n" + gfx950emu::check::checkHelp());
+  addFooter(command, "Checks, for --check and --no-check:\n" + gfx950emu::check::checkHelp());
   command->add_option("--seed", verify.seed, "Seed of the random inputs");
   command->callback([this, checks, noChecks] {
     using gfx950emu::check::Listed;
@@ -296,7 +317,7 @@ void Commands::addBench() {
                    "Of prefill shapes run one row in N, from the middle of the chunk; the table "
                    "says so. Fewer pages a workgroup then share its fixed cost (default: all)")
       ->check(CLI::Range(int64_t{1}, int64_t{1024}));
-  command->footer(benchDefinitions());
+  addFooter(command, benchDefinitions());
   command->callback([this] { result = runBench(bench); });
 }
 

@@ -82,7 +82,9 @@ std::string manualCommand(const CommandEntry &command, const std::string &common
   }
   std::string page = fmt::format(".SS {} [options]\n{}.\n{}{}", roff(synopsis),
                                  roff(command.app->get_description()), operands, options);
-  if (std::string footer = command.app->get_footer(); footer != commonFooter)
+  std::string footer = command.app->get_footer();
+  footer.resize(footer.size() - std::min(footer.size(), commonFooter.size()));
+  if (!footer.empty())
     page += fmt::format(".PP\n.nf\n{}\n.fi\n", roff(footer));
   return page;
 }
