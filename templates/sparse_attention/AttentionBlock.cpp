@@ -56,7 +56,7 @@ AttentionBlock::AttentionBlock(KernelBuilder &kb, const fragments::PageShape &sh
 }
 
 Val AttentionBlock::pageId(const Entry &entry, unsigned part, Reader reader) const {
-  if (shape.parts() <= kMostScalarIds)
+  if (idsInScalars(shape))
     return entry.ids[part];
   // Lanes past the parts have the ids once more. Each reader takes them from lanes of its own, or
   // LLVM would read all of them once, for both, and keep them.
@@ -65,7 +65,7 @@ Val AttentionBlock::pageId(const Entry &entry, unsigned part, Reader reader) con
 
 /// Whether every part is in the pool.
 Val AttentionBlock::inPool(const Entry &entry) const {
-  if (shape.parts() > kMostScalarIds)
+  if (!idsInScalars(shape))
     // Lanes past the parts have the ids once more.
     return eq(kb.ballot(values.inPool(entry.ids[0])), -1);
   Val all = kb.i1(true);
@@ -94,7 +94,7 @@ Val AttentionBlock::limit(const Entry &entry, unsigned part) const {
   auto limitOf = [&](Val id, Val part) {
     return kb.select(values.inPool(id), entry.tokens - part * partTokens, kb.i32(0));
   };
-  if (shape.parts() <= kMostScalarIds)
+  if (idsInScalars(shape))
     return limitOf(entry.ids[part], kb.i32(part));
   // Of all parts at once, a lane a part: so many page ids are not kept in scalar registers.
   return kb.readLane(limitOf(entry.ids[0], lane & int64_t(shape.parts() - 1)), part);

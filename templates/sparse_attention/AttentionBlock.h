@@ -32,12 +32,12 @@ inline constexpr unsigned kWaveShared = 32 * 128 * 2;
 struct Entry {
   Val block;
   Val tokens; ///< that the row sees of it; 0 when the entry selects nothing
-  /// Page of each part, -1 when the entry selects nothing. Of many parts the ids are in one vector
-  /// register (fragments::pageIdLanes): the scalar ones would not do.
+  /// Page of each part, -1 when the entry selects nothing. Of many parts (idsInScalars) the ids are
+  /// in one vector register (fragments::pageIdLanes): the scalar ones would not do.
   llvm::SmallVector<Val> ids;
 };
-/// Most parts of a block whose ids are in a scalar register each.
-inline constexpr unsigned kMostScalarIds = 2;
+/// Whether an entry's page ids are in a scalar register each.
+inline bool idsInScalars(const fragments::PageShape &shape) { return shape.parts() <= 2; }
 
 class AttentionBlock {
 public:

@@ -14,6 +14,7 @@
 #include "compiler/spec/Spec.h"
 #include "compiler/variants/Family.h"
 #include "runtime/include/nvfp4rt_args.h"
+#include "templates/sparse_attention/AttentionBlock.h"
 
 namespace nvfp4gen::attention {
 
@@ -31,11 +32,11 @@ struct AttentionParams {
   /// Of a workgroup. A wave that walks over entries of many small pages would need more scalar
   /// registers than there are, so each entry has a wave of its own then.
   int64_t waves() const {
-    return smallPages() ? workgroupLeaves() : int64_t(NVFP4RT_ATTENTION_PART);
+    return idsInScalars(pages()) ? int64_t(NVFP4RT_ATTENTION_PART) : workgroupLeaves();
   }
   /// Entries of a wave, one after the other.
   int64_t entriesPerWave() const { return workgroupLeaves() / waves(); }
-  bool smallPages() const { return blockSize / pageSize > 2; }
+  fragments::PageShape pages() const { return {pageSize, blockSize, headDim}; }
   /// Bytes of a partial result in the workspace.
   int64_t partialBytes() const { return 16 * (headDim + 2) * 4; }
 };

@@ -31,7 +31,7 @@ static_assert(kWaveShared == kWave * kAccumulators * 16);
 class SparseAttention {
 public:
   SparseAttention(KernelBuilder &kb, const AttentionParams &params)
-      : kb(kb), params(params), shape{params.pageSize, params.blockSize, params.headDim} {}
+      : kb(kb), params(params), shape(params.pages()) {}
   void run();
 
 private:
@@ -89,7 +89,7 @@ Entry SparseAttention::entryAt(Val index) {
   entry.block = kb.select(exists, id, kb.i32(0));
   entry.tokens =
       kb.select(exists, smin(causal - entry.block * params.blockSize, params.blockSize), kb.i32(0));
-  if (shape.parts() <= kMostScalarIds)
+  if (idsInScalars(shape))
     entry.ids = fragments::pageIds(kb, shape, request, entry.block, lastPage, exists);
   else
     entry.ids = {fragments::pageIdLanes(kb, shape, request, entry.block, lastPage, exists, lane)};
@@ -127,13 +127,13 @@ PartialSoftmax SparseAttention::runWave(const AttentionBlock &block) {
   Vals result =
       kb.loop(kb.i32(0), count, 2, flatten(entry, tiles, PartialSoftmax::none(kb, kAccumulators)),
               [&](Val index, llvm::ArrayRef<Val> carried) {
-                const unsigned parts = shape.parts() <= kMostScalarIds ? shape.parts() : 1;
-                Entry even{carried[0], carried[1], Vals(carried.slice(2, parts))};
+                const unsigned ids = entry.ids.size();
+                Entry even{carried[0], carried[1], Vals(carried.slice(2, ids))};
                 AttentionBlock::Tiles tiles;
                 for (unsigned tile = 0; tile < shape.tiles(); ++tile)
-                  tiles.push_back({carried[2 + parts + 2 * tile], carried[3 + parts + 2 * tile]});
+                  tiles.push_back({carried[2 + ids + 2 * tile], carried[3 + ids + 2 * tile]});
                 PartialSoftmax before =
-                    PartialSoftmax::of(carried.drop_front(2 + parts + 2 * shape.tiles()));
+                    PartialSoftmax::of(carried.drop_front(2 + ids + 2 * shape.tiles()));
 
                 Entry odd = entryAt(first + index + 1);
                 PartialSoftmax left = block.run(even, tiles, &odd);
