@@ -6,21 +6,20 @@
 //===------------------------------------------------------------------------===//
 #include "runtime/bundle/Metadata.h"
 
+#include "runtime/bundle/NoteTree.h"
+
 #include <algorithm>
 #include <cstring>
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 namespace nvfp4rt {
 namespace {
 
-using Json = nlohmann::json;
+using Kind = NoteValue::Kind;
 
 constexpr std::string_view kNoteOwner = "AMDGPU";
 constexpr uint32_t kNoteMetadata = 32; // NT_AMDGPU_METADATA
 constexpr std::string_view kTarget = "amdgcn-amd-amdhsa--gfx950";
-/// Levels of the deepest list or map in real metadata: root, kernels, kernel, args, arg.
-constexpr int kMaxDepth = 16;
 
 tl::unexpected<Error> badNote(std::string_view where, std::string_view expected,
                               std::string_view found) {
@@ -28,70 +27,33 @@ tl::unexpected<Error> badNote(std::string_view where, std::string_view expected,
               fmt::format("AMDGPU note: {}: expected {}, found {}", where, expected, found));
 }
 
-/// Builds a tree like nlohmann's own handler, but stops at a depth: its msgpack reader recurses
-/// once a level, and a level costs an attacker one byte.
-class BoundedHandler : public nlohmann::detail::json_sax_dom_parser<Json> {
-  using Base = nlohmann::detail::json_sax_dom_parser<Json>;
-
-public:
-  explicit BoundedHandler(Json &root) : Base(root, /*allow_exceptions=*/false) {}
-  // NOLINTBEGIN(bugprone-derived-method-shadowing-base-method): sax_parse is a template.
-  bool start_object(size_t size) { return ++depth <= kMaxDepth && Base::start_object(size); }
-  bool start_array(size_t size) { return ++depth <= kMaxDepth && Base::start_array(size); }
-  bool end_object() { return --depth, Base::end_object(); }
-  bool end_array() { return --depth, Base::end_array(); }
-  // NOLINTEND(bugprone-derived-method-shadowing-base-method)
-
-private:
-  int depth = 0;
-};
-
-Result<Json> parseMsgpack(Bytes bytes) {
-  Json root;
-  BoundedHandler handler(root);
-  if (!Json::sax_parse(bytes.begin(), bytes.end(), &handler, Json::input_format_t::msgpack))
-    return badNote("description", "a msgpack map", "bytes that are none");
-  if (!root.is_object())
-    return badNote("description", "a msgpack map", root.type_name());
-  return root;
-}
-
 /// Typed access to one map; remembers the first error.
 class MapReader {
 public:
-  MapReader(const Json &map, std::string where) : map(map), where(std::move(where)) {}
+  MapReader(const NoteValue &map, std::string where) : map(map), where(std::move(where)) {}
 
   uint64_t number(const char *key) {
-    const Json *value = find(key);
-    if (value && !value->is_number_unsigned())
-      reject(key, "a non-negative integer", value->type_name());
-    return !error && value ? value->get<uint64_t>() : 0;
+    const NoteValue *value = find(key, Kind::Unsigned, "a non-negative integer");
+    return value ? value->number : 0;
   }
   /// Left out by the compiler when it has nothing to say.
   uint64_t numberOr(const char *key, uint64_t absent) {
-    return map.contains(key) ? number(key) : absent;
+    return map.find(key) ? number(key) : absent;
   }
   bool flagOr(const char *key, bool absent) {
-    if (!map.contains(key))
+    if (!map.find(key))
       return absent;
-    const Json *value = find(key);
-    if (value && !value->is_boolean())
-      reject(key, "a boolean", value->type_name());
-    return !error && value && value->get<bool>();
+    const NoteValue *value = find(key, Kind::Boolean, "a boolean");
+    return value && value->number != 0;
   }
   std::string text(const char *key) {
-    const Json *value = find(key);
-    if (value && !value->is_string())
-      reject(key, "a string", value->type_name());
-    return !error && value ? value->get<std::string>() : std::string();
+    const NoteValue *value = find(key, Kind::Text, "a string");
+    return value ? value->text : std::string();
   }
-  /// Never null; an empty list after an error.
-  const Json &list(const char *key) {
-    static const Json empty = Json::array();
-    const Json *value = find(key);
-    if (value && !value->is_array())
-      reject(key, "a list", value->type_name());
-    return !error && value ? *value : empty;
+  /// Empty after an error.
+  std::span<const NoteValue> list(const char *key) {
+    const NoteValue *value = find(key, Kind::List, "a list");
+    return value ? std::span<const NoteValue>(value->items) : std::span<const NoteValue>();
   }
   Result<void> result() {
     if (error)
@@ -100,27 +62,30 @@ public:
   }
 
 private:
-  const Json *find(const char *key) {
-    const auto found = map.find(key);
-    if (found == map.end())
+  /// Null after an error.
+  const NoteValue *find(const char *key, Kind kind, std::string_view expected) {
+    const NoteValue *value = map.find(key);
+    if (!value)
       reject(key, "this key", "none");
-    return found == map.end() ? nullptr : &*found;
+    else if (value->kind != kind)
+      reject(key, expected, value->kindName());
+    return error ? nullptr : value;
   }
   void reject(const char *key, std::string_view expected, std::string_view found) {
     if (!error)
       error = badNote(fmt::format("{}{}", where, key), expected, found).value();
   }
 
-  const Json &map;
+  const NoteValue &map;
   std::string where;
   std::optional<Error> error;
 };
 
-Result<KernelMetadata> readKernel(const Json &json, size_t index) {
+Result<KernelMetadata> readKernel(const NoteValue &value, size_t index) {
   std::string where = fmt::format("amdhsa.kernels[{}]", index);
-  if (!json.is_object())
-    return badNote(where, "a map", json.type_name());
-  MapReader reader(json, where);
+  if (value.kind != Kind::Map)
+    return badNote(where, "a map", value.kindName());
+  MapReader reader(value, where);
   KernelMetadata kernel;
   kernel.name = reader.text(".name");
   kernel.descriptorSymbol = reader.text(".symbol");
@@ -135,11 +100,11 @@ Result<KernelMetadata> readKernel(const Json &json, size_t index) {
   kernel.wavefrontSize = reader.number(".wavefront_size");
   kernel.maxWorkgroup = reader.number(".max_flat_workgroup_size");
   kernel.dynamicStack = reader.flagOr(".uses_dynamic_stack", false);
-  const Json &args = reader.list(".args");
+  const std::span<const NoteValue> args = reader.list(".args");
   for (size_t i = 0; i < args.size(); ++i) {
     const std::string argWhere = fmt::format("{}.args[{}]", where, i);
-    if (!args[i].is_object())
-      return badNote(argWhere, "a map", args[i].type_name());
+    if (args[i].kind != Kind::Map)
+      return badNote(argWhere, "a map", args[i].kindName());
     MapReader argReader(args[i], argWhere);
     KernelMetadataArg arg;
     arg.offset = argReader.number(".offset");
@@ -155,12 +120,14 @@ Result<KernelMetadata> readKernel(const Json &json, size_t index) {
 }
 
 Result<void> readNote(Bytes description, std::vector<KernelMetadata> &kernels) {
-  const Result<Json> root = parseMsgpack(description);
+  const std::optional<NoteValue> root = parseNote(description);
   if (!root)
-    return tl::unexpected(root.error());
+    return badNote("description", "a msgpack map", "bytes that are none");
+  if (root->kind != Kind::Map)
+    return badNote("description", "a msgpack map", root->kindName());
   MapReader reader(*root, "");
   const std::string target = reader.text("amdhsa.target");
-  const Json &list = reader.list("amdhsa.kernels");
+  const std::span<const NoteValue> list = reader.list("amdhsa.kernels");
   if (Result<void> ok = reader.result(); !ok)
     return ok;
   // The target may go on with ":sramecc+" and the like, which e_flags also say.

@@ -21,10 +21,17 @@ namespace {
 
 thread_local bool watching = false, pausing = false;
 thread_local nvfp4rt::test::Calls counts{};
+thread_local uint64_t failing = 0; ///< number of an allocation
 
 void count(uint64_t nvfp4rt::test::Calls::*kind) {
   if (watching && !pausing)
     ++(counts.*kind);
+}
+
+/// Counts an allocation; true when it is to find no memory.
+bool allocates() {
+  count(&nvfp4rt::test::Calls::allocations);
+  return watching && !pausing && failing != 0 && counts.allocations == failing;
 }
 
 /// The definition that this one stands in front of.
@@ -46,6 +53,8 @@ Calls stopWatching() {
   return counts;
 }
 
+void failAllocation(uint64_t number) { failing = number; }
+
 } // namespace nvfp4rt::test
 
 void pauseWatching(bool paused) { pausing = paused; }
@@ -63,28 +72,22 @@ void __libc_free(void *);
 
 #define EXPORT extern "C" __attribute__((visibility("default")))
 
-EXPORT void *malloc(size_t size) noexcept {
-  count(&Calls::allocations);
-  return __libc_malloc(size);
-}
+EXPORT void *malloc(size_t size) noexcept { return allocates() ? nullptr : __libc_malloc(size); }
 EXPORT void *calloc(size_t number, size_t size) noexcept {
-  count(&Calls::allocations);
-  return __libc_calloc(number, size);
+  return allocates() ? nullptr : __libc_calloc(number, size);
 }
 EXPORT void *realloc(void *memory, size_t size) noexcept {
-  count(&Calls::allocations);
-  return __libc_realloc(memory, size);
+  return allocates() ? nullptr : __libc_realloc(memory, size);
 }
 EXPORT void *memalign(size_t alignment, size_t size) noexcept {
-  count(&Calls::allocations);
-  return __libc_memalign(alignment, size);
+  return allocates() ? nullptr : __libc_memalign(alignment, size);
 }
 EXPORT void *aligned_alloc(size_t alignment, size_t size) noexcept {
-  count(&Calls::allocations);
-  return __libc_memalign(alignment, size);
+  return allocates() ? nullptr : __libc_memalign(alignment, size);
 }
 EXPORT int posix_memalign(void **memory, size_t alignment, size_t size) noexcept {
-  count(&Calls::allocations);
+  if (allocates())
+    return ENOMEM;
   *memory = __libc_memalign(alignment, size);
   return *memory ? 0 : ENOMEM;
 }

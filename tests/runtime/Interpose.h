@@ -25,6 +25,9 @@ void watchCalls();
 /// Stop counting; what was counted.
 Calls stopWatching();
 
+/// Let the allocation with this number, counted from watchCalls() on, find no memory; 0 for none.
+void failAllocation(uint64_t number);
+
 } // namespace nvfp4rt::test
 
 /// Do not count on this thread while `paused`: for what a HIP library does inside a call.
