@@ -72,6 +72,50 @@ TEST(NormRope, ByHand) {
             std::vector<double>(4, 0.0));
 }
 
+// W2, one rounding of an fp32 result: one pattern, both beside a midpoint, more where RoPE cancels.
+TEST(NormRope, RoundsToNoNeighbour) {
+  for (DType dtype : {DType::BF16, DType::FP16}) {
+    const double ulp = dtype == DType::BF16 ? 0x1p-7 : 0x1p-10; // of [1, 2)
+    const uint16_t one = oracle::roundBits(1, dtype), above = one + 1,
+                   infinity = oracle::roundBits(INFINITY, dtype);
+    auto rounds = [&](double value, uint16_t got, double magnitude = 1) {
+      return oracle::rounds({value, magnitude}, got, dtype);
+    };
+    EXPECT_TRUE(rounds(1, one));
+    EXPECT_FALSE(rounds(1, above)) << "allows() lets this pass";
+    EXPECT_TRUE(oracle::allows({1, 1}, above, dtype));
+    EXPECT_FALSE(rounds(1, one - 1));
+    EXPECT_FALSE(rounds(1, one | 0x8000));
+    EXPECT_FALSE(rounds(1 + 0.4 * ulp, above));
+    EXPECT_FALSE(rounds(1 + 0.6 * ulp, one));
+    for (double off : {-0x1p-21, 0.0, 0x1p-21}) { // the midpoint, within fp32's error
+      EXPECT_TRUE(rounds(1 + ulp / 2 + off, one)) << off;
+      EXPECT_TRUE(rounds(1 + ulp / 2 + off, above)) << off;
+    }
+    EXPECT_FALSE(rounds(1 + ulp / 2 + 0x1p-19, one));
+    EXPECT_FALSE(rounds(1 + ulp / 2 - 0x1p-19, above));
+    // 2^-18 of terms of 2^4: fp32 knows it to 2^-16.
+    EXPECT_TRUE(rounds(0x1p-18, oracle::roundBits(-0x1p-17, dtype), 16));
+    EXPECT_FALSE(rounds(0x1p-18, oracle::roundBits(-0x1p-15, dtype), 16));
+    EXPECT_TRUE(rounds(0, 0x8000, 0) && rounds(-0.0, 0, 0));
+    EXPECT_TRUE(rounds(NAN, infinity + 1));
+    EXPECT_FALSE(rounds(NAN, infinity));
+    EXPECT_FALSE(rounds(1, infinity + 1));
+    EXPECT_TRUE(rounds(1e300, infinity, 1e300));
+    EXPECT_FALSE(rounds(1e300, infinity - 1, 1e300));
+    // A weight after a number below fp32's normal ones takes its last step along.
+    EXPECT_FALSE(rounds(0x1p-20, 0, 0));
+    EXPECT_TRUE(oracle::rounds({0x1p-20, 0, 0x1p-22}, 0, dtype));
+  }
+  NormRopeShape shape;
+  shape.rotaryDim = 0;
+  shape.gemma = false;
+  const auto result =
+      oracle::normRope(shape, std::vector<double>(2, 1.0), std::vector<double>{0.5, 0x1p100}, {});
+  EXPECT_EQ(result[0].underflow, 0x1p-149);
+  EXPECT_EQ(result[1].underflow, 0x1p-49);
+}
+
 /// Random inputs of a launch.
 struct NormRopeCase {
   NormRopeShape shape;
