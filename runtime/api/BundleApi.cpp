@@ -59,7 +59,7 @@ nvfp4rt_status nvfp4rt_bundle_open_file(const char *path, nvfp4rt_bundle **bundl
       return nullArgument(function, "path");
     if (!bundle)
       return nullArgument(function, "bundle");
-    return openBundle([&] { return Bundle::openFile(path); }, bundle);
+    return openBundle([&] { return Bundle::openPath(path); }, bundle);
   });
 }
 

@@ -31,11 +31,18 @@ public:
   static Result<Bundle> open(std::vector<uint8_t> bytes, std::string name);
   /// The path is the name. NVFP4RT_ERROR_IO when the file cannot be read or is no regular file.
   static Result<Bundle> openFile(const std::string &path);
+  /// A folder with files that `nvfp4gen extract` has taken out of one bundle, all or some of them:
+  /// every *.hsaco in it, each with all checks of a bundle. The error names the file.
+  static Result<Bundle> openFolder(const std::string &path);
+  /// Whichever of the two it is.
+  static Result<Bundle> openPath(const std::string &path);
 
   const std::string &name() const { return name_; }
   const Manifest &manifest() const { return manifest_; }
-  /// The whole file; at one address for the life of the Bundle, moves included.
+  /// The whole file, empty of a folder; at one address for the life of the Bundle, moves included.
   Bytes bytes() const { return bytes_; }
+  /// The code object with manifest().kernels[index]; at one address as well.
+  Bytes image(size_t index) const { return parts_.empty() ? bytes_ : parts_[partOf_[index]]; }
   /// Position in manifest().kernels; every variant's symbol has one.
   size_t kernelIndex(std::string_view symbol) const;
 
@@ -45,6 +52,8 @@ private:
 
   std::string name_;
   std::vector<uint8_t> bytes_;
+  std::vector<std::vector<uint8_t>> parts_; ///< the files of a folder
+  std::vector<size_t> partOf_;              ///< of each kernel, its place in parts_
   Manifest manifest_;
 };
 

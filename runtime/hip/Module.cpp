@@ -6,6 +6,7 @@
 #include "runtime/hip/Module.h"
 
 #include <fmt/format.h>
+#include <map>
 
 namespace nvfp4rt {
 namespace {
@@ -53,17 +54,21 @@ Result<std::unique_ptr<Module>> Module::load(const HipApi &hip, const Bundle &bu
 }
 
 Result<void> Module::loadOnCurrentDevice(const Bundle &bundle) {
-  if (Result<void> ok =
-          hip_.check(hip_.hipModuleLoadData(&handle_, bundle.bytes().data()), "hipModuleLoadData");
-      !ok) {
-    handle_ = nullptr;
-    return ok;
-  }
-  for (const Kernel &kernel : bundle.manifest().kernels) {
+  std::map<const uint8_t *, void *> loaded; // by the address of the code object
+  for (size_t i = 0; i < bundle.manifest().kernels.size(); ++i) {
+    const std::string &symbol = bundle.manifest().kernels[i].symbol;
+    const auto [module, isNew] = loaded.emplace(bundle.image(i).data(), nullptr);
+    if (isNew) {
+      if (Result<void> ok = hip_.check(
+              hip_.hipModuleLoadData(&module->second, bundle.image(i).data()), "hipModuleLoadData");
+          !ok)
+        return ok;
+      handles_.push_back(module->second);
+    }
     void *function = nullptr;
     if (Result<void> ok =
-            hip_.check(hip_.hipModuleGetFunction(&function, handle_, kernel.symbol.c_str()),
-                       fmt::format("hipModuleGetFunction of {}", kernel.symbol));
+            hip_.check(hip_.hipModuleGetFunction(&function, module->second, symbol.c_str()),
+                       fmt::format("hipModuleGetFunction of {}", symbol));
         !ok)
       return ok;
     functions_.push_back(function);
@@ -72,16 +77,21 @@ Result<void> Module::loadOnCurrentDevice(const Bundle &bundle) {
 }
 
 Result<void> Module::unload() {
-  if (!handle_)
+  const std::vector<void *> handles = std::exchange(handles_, {});
+  if (handles.empty())
     return {};
-  void *const handle = std::exchange(handle_, nullptr);
   bool tried = false;
   const auto unloadNow = [&] {
     tried = true;
-    return hip_.check(hip_.hipModuleUnload(handle), "hipModuleUnload");
+    Result<void> result;
+    for (void *handle : handles)
+      if (Result<void> ok = hip_.check(hip_.hipModuleUnload(handle), "hipModuleUnload");
+          !ok && result)
+        result = std::move(ok);
+    return result;
   };
   Result<void> result = onDevice(hip_, device_, unloadNow);
-  // A handle names its device. Where the device cannot be made current, the module still goes.
+  // A handle names its device. Where the device cannot be made current, the modules still go.
   if (!tried)
     (void)unloadNow();
   return result;

@@ -14,7 +14,7 @@
 
 namespace nvfp4rt {
 
-/// Owns a HIP module. Borrows the HipApi and, because HIP may read the image later, the bundle's
+/// Owns the HIP modules, one a code object. Borrows the HipApi and, because HIP may read the image later, the bundle's
 /// bytes; both must outlive it. The calling thread's current device is restored after each call.
 class Module {
 public:
@@ -39,7 +39,7 @@ private:
 
   const HipApi &hip_;
   int device_;
-  void *handle_ = nullptr;
+  std::vector<void *> handles_;
   std::vector<void *> functions_;
 };
 

@@ -95,7 +95,9 @@ NVFP4RT_API const char *nvfp4rt_last_error(void);
 
 /* Open and verify a bundle: ELF header and segments, architecture, ABI version, metadata note
  * against manifest, kernel-argument layouts, every checksum. No HIP call is made. On success
- * *bundle is owned by the caller (nvfp4rt_bundle_close). The memory form copies `size` bytes. */
+ * *bundle is owned by the caller (nvfp4rt_bundle_close). The memory form copies `size` bytes. The
+ * path may also be a folder with the *.hsaco files that `nvfp4gen extract` took out of one bundle,
+ * all or some of them. */
 NVFP4RT_API NVFP4RT_NODISCARD nvfp4rt_status nvfp4rt_bundle_open_file(const char *path,
                                                                       nvfp4rt_bundle **bundle);
 NVFP4RT_API NVFP4RT_NODISCARD nvfp4rt_status nvfp4rt_bundle_open_memory(const void *data,
