@@ -35,9 +35,11 @@ struct Frozen {
 struct nvfp4rt_bundle {
   nvfp4rt::Bundle bundle;
   nvfp4rt::Settings settings;
+  // NOLINTBEGIN(readability-redundant-member-init): designated initializers leave these out.
   std::optional<nvfp4rt::HipApi> hip{};                    ///< since the first load
   std::vector<std::unique_ptr<nvfp4rt::Module>> modules{}; ///< one a device
   std::unique_ptr<Frozen> frozen{};
+  // NOLINTEND(readability-redundant-member-init)
   std::atomic<uint32_t> selectors = 0;
 };
 

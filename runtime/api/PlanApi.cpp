@@ -171,7 +171,7 @@ nvfp4rt_status nvfp4rt_selector_plan(const nvfp4rt_selector *selector, int devic
     if (variant != FamilyIndex::kNone)
       return handOut(*selector->bundle, device, variant, plan);
     Request request = selector->request;
-    for (size_t i = 0; i < varying.size(); ++i)
+    for (size_t i = 0; values && i < varying.size(); ++i)
       request.set(varying[i], values[i]);
     return tl::unexpected(whyNone(selector->bundle->bundle, selector->family->family(), request));
   });

@@ -35,7 +35,8 @@ using Given = std::array<std::string_view, 2>;
 /// A pointer is not null and a multiple of `multiple`; an integer is a multiple of it and in
 /// [least, most], and at most what the guard admits of `atMost`; a float is finite, and above 0 if
 /// it is `positive`.
-struct MemberRule {
+struct MemberRule { // NOLINT(clang-analyzer-optin.performance.Padding): in the order that reads
+                    // well
   std::string_view member;
   Used used = Used::Always;
   int64_t multiple = 1;
@@ -57,7 +58,7 @@ enum class PlaneKind : uint8_t { Payload, Scale };
 
 /// A plane: an nvfp4rt_plane. Neighbours along a stride do not overlap; a reader addresses a page
 /// in 32 bits.
-struct PlaneRule {
+struct PlaneRule { // NOLINT(clang-analyzer-optin.performance.Padding): as above
   std::string_view member;
   Used used = Used::Always;
   PlaneKind kind;

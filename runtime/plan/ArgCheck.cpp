@@ -37,6 +37,11 @@ int64_t valueOf(const Guard &guard, Field field, int64_t otherwise) {
   return term ? term->values.back() : otherwise;
 }
 
+/// What has no field for its heads has one.
+int64_t headsOf(const Guard &guard, const std::optional<Field> &heads) {
+  return heads ? valueOf(guard, *heads, 1) : 1;
+}
+
 bool uses(const Variant &variant, Used used) {
   const bool workspace = variant.workspace.fixed > 0 || variant.workspace.perRequest > 0;
   const std::string planes = valueText(Field::planes, valueOf(variant.guard, Field::planes, 0));
@@ -90,7 +95,9 @@ ArgCheck::ArgCheck(const Variant &variant) : variant_(variant.name) {
   const auto field = [&](std::string_view member, std::string_view part = "") -> const ArgField & {
     const std::string name =
         part.empty() ? std::string(member) : fmt::format("{}.{}", member, part);
-    return layout.fields[*layout.indexOf(name)]; // a test holds the rules against the layouts
+    // A test holds the rules against the layouts.
+    // NOLINTNEXTLINE(bugprone-unchecked-optional-access)
+    return layout.fields[*layout.indexOf(name)];
   };
   const auto givenBy = [&](const nvfp4rt::Given &names) {
     Given given{};
@@ -112,14 +119,14 @@ ArgCheck::ArgCheck(const Variant &variant) : variant_(variant.name) {
       continue;
     for (std::string_view part : {"base", "row_stride"})
       add(field(rule.member, part), 16, kLeast, kMost);
-    if (rule.heads && valueOf(guard, *rule.heads, 1) > 1)
+    if (headsOf(guard, rule.heads) > 1)
       add(field(rule.member, "head_stride"), 16, kLeast, kMost);
   }
   for (const PlaneRule &rule : rules.planes) {
     if (!uses(variant, rule.used))
       continue;
     const int64_t multiple = planeMultiple(rule);
-    const int64_t heads = rule.heads ? valueOf(guard, *rule.heads, 1) : 1;
+    const int64_t heads = headsOf(guard, rule.heads);
     const Given given = givenBy(rule.given);
     add(field(rule.member, "base"), multiple, kLeast, kMost, given);
     add(field(rule.member, "page_stride"), multiple, rule.reader ? 0 : kLeast,
@@ -149,6 +156,7 @@ bool ArgCheck::applies(const Given &given, const void *segment) {
 
 std::vector<std::string_view> ArgCheck::members() const {
   std::vector<std::string_view> names;
+  names.reserve(members_.size() + 2 * sums_.size());
   for (const Member &member : members_)
     names.push_back(member.field->name);
   for (const Sum &sum : sums_)
