@@ -54,6 +54,13 @@ if(NVFP4GEN_GENERATOR)
     INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
   install(FILES ${PROJECT_SOURCE_DIR}/compiler/include/nvfp4gen.h
           DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT generator)
+  set(NVFP4GEN_DOCUMENTS_DIR ${PROJECT_BINARY_DIR}/tools/nvfp4gen) # target nvfp4gen_documents
+  install(FILES ${NVFP4GEN_DOCUMENTS_DIR}/nvfp4gen.1
+          DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT generator)
+  install(FILES ${NVFP4GEN_DOCUMENTS_DIR}/nvfp4gen.bash RENAME nvfp4gen
+          DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT generator)
+  install(FILES ${NVFP4GEN_DOCUMENTS_DIR}/_nvfp4gen
+          DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions COMPONENT generator)
   install(EXPORT nvfp4rtGeneratorTargets NAMESPACE nvfp4rt::
           DESTINATION ${NVFP4RT_CMAKE_DIR} COMPONENT generator)
   install(FILES ${CMAKE_CURRENT_LIST_DIR}/nvfp4genAddBundle.cmake
@@ -65,7 +72,7 @@ endif()
 # All that is installed, without the tests.
 add_custom_target(nvfp4rt_package
   DEPENDS nvfp4rt nvfp4rt_static gfx950emu-hip gfx950emu-tool $<TARGET_NAME_IF_EXISTS:nvfp4gen>
-          $<TARGET_NAME_IF_EXISTS:nvfp4gen_library>)
+          $<TARGET_NAME_IF_EXISTS:nvfp4gen_library> $<TARGET_NAME_IF_EXISTS:nvfp4gen_documents>)
 
 # Debian keeps LLVM's libraries outside of the loader's path; nothing else gets a run path.
 foreach(target gfx950emu-hip gfx950emu-tool nvfp4gen nvfp4gen_library)
