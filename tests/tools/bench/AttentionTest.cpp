@@ -4,7 +4,7 @@
 // counts say so exactly.
 //
 //===------------------------------------------------------------------------===//
-#include "tests/tools/bench/BundleFixture.h"
+#include "tests/BundleFixture.h"
 #include "tools/bench/FamilyBenches.h"
 
 namespace nvfp4gen {

@@ -6,7 +6,7 @@
 // cheaper writes its new figures here.
 //
 //===------------------------------------------------------------------------===//
-#include "tests/tools/bench/BundleFixture.h"
+#include "tests/BundleFixture.h"
 #include "tools/bench/Bench.h"
 
 #include <fmt/format.h>

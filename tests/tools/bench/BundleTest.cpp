@@ -4,7 +4,7 @@
 // so exactly, and of a kernel that does its work twice they say that.
 //
 //===------------------------------------------------------------------------===//
-#include "tests/tools/bench/BundleFixture.h"
+#include "tests/BundleFixture.h"
 #include "tools/bench/Bench.h"
 
 #include <gmock/gmock.h>

@@ -1,6 +1,6 @@
 //===- CommandTest.cpp - nvfp4gen bench as a user runs it ---------------------===//
 
-#include "tests/tools/bench/BundleFixture.h"
+#include "tests/BundleFixture.h"
 
 #include "llvm/Support/Program.h"
 

@@ -5,7 +5,7 @@
 // exactly.
 //
 //===------------------------------------------------------------------------===//
-#include "tests/tools/bench/BundleFixture.h"
+#include "tests/BundleFixture.h"
 #include "tools/bench/FamilyBenches.h"
 
 namespace nvfp4gen {

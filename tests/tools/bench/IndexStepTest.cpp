@@ -5,7 +5,7 @@
 //
 //===------------------------------------------------------------------------===//
 #include "tools/bench/IndexStep.h"
-#include "tests/tools/bench/BundleFixture.h"
+#include "tests/BundleFixture.h"
 #include "tools/bench/Inputs.h"
 
 #include <algorithm>

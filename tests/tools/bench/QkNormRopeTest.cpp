@@ -4,7 +4,7 @@
 // is read more than once are the norm weights, once a wave.
 //
 //===------------------------------------------------------------------------===//
-#include "tests/tools/bench/BundleFixture.h"
+#include "tests/BundleFixture.h"
 #include "tools/bench/Bench.h"
 
 #include <gmock/gmock.h>

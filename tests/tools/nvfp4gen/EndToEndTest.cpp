@@ -5,43 +5,21 @@
 //
 //===------------------------------------------------------------------------===//
 
-#include "compiler/bundle/Build.h"
-#include "compiler/support/AtomicFile.h"
-#include "tests/SpecFixture.h"
-#include "tools/verify/Verify.h"
+#include "tests/VerifyFixture.h"
 
 #include <cstdlib>
-#include <filesystem>
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
-#include <unistd.h>
 
 namespace nvfp4gen {
 namespace {
 
 using test::variantsOf;
 
-/// Build `list` as the bundle of `spec` and verify it on the emulator.
+/// Verify under the runtime's checks of the argument structs too, which find nothing in launches
+/// that are right.
 verify::Report verified(const Spec &spec, const VariantList &list) {
-  llvm::Expected<Bundle> bundle = buildBundle(spec, list, {1, {}});
-  if (!bundle) {
-    ADD_FAILURE() << llvm::toString(bundle.takeError());
-    return {};
-  }
-  std::string path = testing::TempDir() + "/verify-" + std::to_string(::getpid()) + ".hsaco";
-  llvm::cantFail(writeFileAtomically(path, bundle->bytes));
-  verify::VerifyOptions options;
-  options.bundlePath = path;
-  options.hipLibrary = EMULATOR_LIBRARY;
-  // The runtime's checks of the argument structs find nothing in launches that are right.
   EXPECT_EQ(setenv("NVFP4RT_CHECK", "1", 1), 0);
-  verify::Result<verify::Report> report = verify::verifyBundle(options);
-  std::filesystem::remove(path);
-  if (!report) {
-    ADD_FAILURE() << report.error().message;
-    return {};
-  }
-  return *report;
+  return test::verified(spec, list);
 }
 
 using Planes = std::vector<Plane>;

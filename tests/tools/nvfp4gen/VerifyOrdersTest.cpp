@@ -5,18 +5,12 @@
 //
 //===------------------------------------------------------------------------===//
 
-#include "compiler/bundle/Build.h"
 #include "compiler/ir/KernelBuilder.h"
-#include "compiler/support/AtomicFile.h"
-#include "tests/SpecFixture.h"
+#include "tests/VerifyFixture.h"
 #include "tools/verify/HipTarget.h"
-#include "tools/verify/Verify.h"
 
 #include <cstdlib>
-#include <filesystem>
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
-#include <unistd.h>
 
 namespace nvfp4gen {
 namespace {
@@ -34,25 +28,10 @@ verify::Report verified(void (*before)(KernelBuilder &)) {
       before(kb);
       emit(kb);
     };
-  llvm::Expected<Bundle> bundle = buildBundle(spec, list, {1, {}});
-  if (!bundle) {
-    ADD_FAILURE() << llvm::toString(bundle.takeError());
-    return {};
-  }
-  std::string path = testing::TempDir() + "/orders-" + std::to_string(::getpid()) + ".hsaco";
-  llvm::cantFail(writeFileAtomically(path, bundle->bytes));
   verify::VerifyOptions options;
-  options.bundlePath = path;
-  options.hipLibrary = EMULATOR_LIBRARY;
   options.checks = "none";
   options.orders = 3;
-  verify::Result<verify::Report> report = verify::verifyBundle(options);
-  std::filesystem::remove(path);
-  if (!report) {
-    ADD_FAILURE() << report.error().message;
-    return {};
-  }
-  return *report;
+  return test::verified(spec, list, options);
 }
 
 /// Every workgroup leaves its number in the first row's slot; the last one wins.

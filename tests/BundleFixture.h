@@ -1,6 +1,6 @@
 //===- BundleFixture.h - bundles of shipped specs, in a file ------------------===//
-#ifndef NVFP4GEN_TESTS_TOOLS_BENCH_BUNDLEFIXTURE_H
-#define NVFP4GEN_TESTS_TOOLS_BENCH_BUNDLEFIXTURE_H
+#ifndef NVFP4GEN_TESTS_BUNDLEFIXTURE_H
+#define NVFP4GEN_TESTS_BUNDLEFIXTURE_H
 
 #include "compiler/bundle/Build.h"
 #include "compiler/support/AtomicFile.h"
@@ -19,7 +19,7 @@ class BundleFile {
 public:
   BundleFile(const Spec &spec, const VariantList &list) {
     static std::atomic<int> number{0};
-    path_ = testing::TempDir() + "/bench-" + std::to_string(::getpid()) + "-" +
+    path_ = testing::TempDir() + "/bundle-" + std::to_string(::getpid()) + "-" +
             std::to_string(number++) + ".hsaco";
     llvm::Expected<Bundle> bundle = buildBundle(spec, list, {1, {}});
     if (!bundle)
@@ -47,4 +47,4 @@ private:
 
 } // namespace nvfp4gen::test
 
-#endif // NVFP4GEN_TESTS_TOOLS_BENCH_BUNDLEFIXTURE_H
+#endif // NVFP4GEN_TESTS_BUNDLEFIXTURE_H
