@@ -4,6 +4,7 @@
 //
 //===------------------------------------------------------------------------===//
 #include "tools/bench/Bench.h"
+#include "tools/support/Table.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -14,36 +15,9 @@ namespace bench {
 namespace {
 
 namespace count = gfx950emu::count;
+using support::Table;
 
 constexpr std::string_view kNone = "-";
-
-/// Lines of cells, each column as wide as its widest cell; all but the first are right-aligned.
-class Table {
-public:
-  explicit Table(std::vector<std::string> head) : lines{std::move(head)} {}
-  void add(std::vector<std::string> line) { lines.push_back(std::move(line)); }
-  std::string text() const {
-    std::vector<size_t> width(lines[0].size());
-    for (const auto &line : lines)
-      for (size_t i = 0; i < line.size(); ++i)
-        width[i] = std::max(width[i], line[i].size());
-    std::string text;
-    for (const auto &line : lines) {
-      std::string row;
-      for (size_t i = 0; i < line.size(); ++i)
-        row += i == 0 ? fmt::format("{:<{}}", line[i], width[i])
-                      : fmt::format("  {:>{}}", line[i], width[i]);
-      row.erase(row.find_last_not_of(' ') + 1);
-      text += row + "\n";
-      if (&line == &lines[0])
-        text += std::string(row.size(), '-') + "\n";
-    }
-    return text;
-  }
-
-private:
-  std::vector<std::vector<std::string>> lines;
-};
 
 /// JSON keys of limits and the table name them alike.
 const count::Limit *bindingLimit(const count::Cost &cost) {

@@ -3,6 +3,7 @@
 // Owns: the table for people and the JSON of a verification.
 //
 //===------------------------------------------------------------------------===//
+#include "tools/support/Table.h"
 #include "tools/verify/Verify.h"
 
 #include <algorithm>
@@ -13,6 +14,8 @@
 namespace verify {
 
 namespace {
+
+using support::Table;
 
 /// Terms that every variant of a family has alike.
 std::vector<nvfp4rt::Term> sharedTerms(const Report &report, std::string_view family) {
@@ -58,36 +61,6 @@ std::string termsText(const std::vector<nvfp4rt::Term> &terms) {
   return nvfp4rt::Guard{terms}.text();
 }
 
-/// Lines of cells, each column as wide as its widest cell; `right` columns are right-aligned.
-class Table {
-public:
-  Table(std::vector<std::string> head, std::vector<bool> right)
-      : lines{std::move(head)}, right(std::move(right)) {}
-  void add(std::vector<std::string> line) { lines.push_back(std::move(line)); }
-  std::string text() const {
-    std::vector<size_t> width(lines[0].size());
-    for (const auto &line : lines)
-      for (size_t i = 0; i < line.size(); ++i)
-        width[i] = std::max(width[i], line[i].size());
-    std::string text;
-    for (const auto &line : lines) {
-      std::string row;
-      for (size_t i = 0; i < line.size(); ++i)
-        row += right[i] ? fmt::format("{:>{}}  ", line[i], width[i])
-                        : fmt::format("{:<{}}  ", line[i], width[i]);
-      row.erase(row.find_last_not_of(' ') + 1);
-      text += row + "\n";
-      if (&line == &lines[0])
-        text += std::string(row.size(), '-') + "\n";
-    }
-    return text;
-  }
-
-private:
-  std::vector<std::vector<std::string>> lines;
-  std::vector<bool> right;
-};
-
 /// JSON has no infinity; a NaN scale makes one.
 nlohmann::json errorJson(double error) {
   return std::isfinite(error) ? nlohmann::json(error) : nlohmann::json("infinity");
@@ -119,7 +92,7 @@ std::string reportTable(const Report &report) {
     text += "\n";
     Table table({"variant", "guard", "VGPR", "SGPR", "LDS", "code", "values", "wrong bytes",
                  "worst error", "result"},
-                {false, false, true, true, true, true, true, true, true, false});
+                {0, 1, 9});
     for (const VariantReport &variant : report.variants) {
       if (variant.family != family)
         continue;
