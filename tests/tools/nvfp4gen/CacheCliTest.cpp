@@ -18,6 +18,10 @@ using testing::HasSubstr;
 
 class CacheCli : public Cli {
 protected:
+  void SetUp() override {
+    Cli::SetUp();
+    ::setenv("NVFP4GEN_CACHE_DIR", (folder / "cache").c_str(), /*overwrite=*/1);
+  }
   /// Start a build without waiting for it.
   pid_t start(const std::string &spec, const std::string &output) {
     pid_t child = ::fork();

@@ -27,8 +27,8 @@ protected:
   void SetUp() override {
     folder = fs::path(testing::TempDir()) / ("cli-" + std::to_string(::getpid()));
     fs::create_directories(folder);
-    // What one test built, no other may find.
-    ::setenv("NVFP4GEN_CACHE_DIR", (folder / "cache").c_str(), /*overwrite=*/1);
+    // Tests build the same few specs. Those of the cache itself take a folder of their own.
+    ::setenv("NVFP4GEN_CACHE_DIR", CLI_CACHE, /*overwrite=*/1);
   }
   void TearDown() override { fs::remove_all(folder); }
 

@@ -78,7 +78,8 @@ TEST_F(Cli, BuildAndInspect) {
 }
 
 TEST_F(Cli, BuildReportIsJsonOnStdoutAlone) {
-  Outcome outcome = run({"build", kSpecs + "tiny.toml", "-o", folder / "x.hsaco", "--json"});
+  Outcome outcome =
+      run({"build", kSpecs + "tiny.toml", "-o", folder / "x.hsaco", "--json", "--no-cache"});
   ASSERT_EQ(outcome.exitCode, 0) << outcome.err;
   json report = json::parse(outcome.out);
   EXPECT_EQ(report.at("bytes"), fs::file_size(folder / "x.hsaco"));
@@ -114,7 +115,8 @@ TEST_F(Cli, InterruptedBuildLeavesNoPartialFile) {
       pid_t child = ::fork();
       ASSERT_GE(child, 0);
       if (child == 0) {
-        ::execl(NVFP4GEN, "nvfp4gen", "build", spec.c_str(), "-o", path.c_str(), "--json", nullptr);
+        ::execl(NVFP4GEN, "nvfp4gen", "build", spec.c_str(), "-o", path.c_str(), "--json",
+                "--no-cache", nullptr);
         ::_exit(127);
       }
       std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
