@@ -9,10 +9,7 @@
 #include "tools/bench/Inputs.h"
 
 #include <algorithm>
-#include <cmath>
-#include <deque>
 #include <memory>
-#include <optional>
 #include <random>
 
 namespace bench {
@@ -25,12 +22,6 @@ namespace {
 /// Of 16 blocks that a row has chosen, the next row of its request has other ones in so many
 /// places.
 constexpr int64_t kChanging = 2;
-
-template <typename T> tl::unexpected<Error> errorOf(Result<T> &result) {
-  return tl::unexpected(std::move(result.error()));
-}
-
-constexpr int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 /// What a variant was specialized for.
 struct Config {
@@ -53,17 +44,15 @@ struct Config {
 
 Result<Config> configFor(const Variant &variant) {
   Config config;
-  const std::pair<Field, int64_t *> fields[] = {
-      {Field::dtype, &config.dtype},         {Field::q_heads, &config.qHeads},
-      {Field::kv_heads, &config.kvHeads},    {Field::head_dim, &config.headDim},
-      {Field::top_k, &config.topK},          {Field::page_size, &config.pageSize},
-      {Field::block_size, &config.blockSize}};
-  for (const auto &[field, to] : fields) {
-    auto value = configOf(variant, field);
-    if (!value)
-      return errorOf(value);
-    *to = *value;
-  }
+  if (auto read = readFields(variant, {{Field::dtype, &config.dtype},
+                                       {Field::q_heads, &config.qHeads},
+                                       {Field::kv_heads, &config.kvHeads},
+                                       {Field::head_dim, &config.headDim},
+                                       {Field::top_k, &config.topK},
+                                       {Field::page_size, &config.pageSize},
+                                       {Field::block_size, &config.blockSize}});
+      !read)
+    return errorOf(read);
   if (const nvfp4rt::Term *order = variant.guard.find(Field::plane_order))
     config.hnd = nvfp4rt::valueText(Field::plane_order, order->values.front()) == "hnd";
   return config;
@@ -141,11 +130,9 @@ public:
     auto config = configFor(**variant);
     if (!config)
       return errorOf(config);
-    auto map = StepMap::create(device, shape, config->blockSize);
+    auto map = StepMap::launched(device, shape, config->blockSize);
     if (!map)
       return errorOf(map);
-    if (auto launched = map->launch(device, shape); !launched)
-      return errorOf(launched);
     auto launch = std::make_unique<Launch>(**variant, *config, std::move(*map));
     if (auto filled = launch->fill(device, shape); !filled)
       return errorOf(filled);
@@ -162,25 +149,12 @@ public:
   Demand demand;
 
 private:
-  std::deque<Buffer> buffers;
-  std::optional<Error> error; ///< the first
+  Buffers buffers;
 
-  /// Null after an error.
-  Buffer *add(Device &device, std::string name, uint64_t bytes) {
-    if (error)
-      return nullptr;
-    auto buffer = device.allocate(std::move(name), bytes);
-    if (!buffer) {
-      error = std::move(buffer.error());
-      return nullptr;
-    }
-    return &buffers.emplace_back(std::move(*buffer));
-  }
-
-  void addPlane(Device &device, std::string name, bool scale, nvfp4rt_plane &plane) {
+  void addPlane(Allocator &allocator, std::string name, bool scale, nvfp4rt_plane &plane) {
     const int64_t row = config.headDim / (scale ? 16 : 2);
     const int64_t page = config.pageSize * config.kvHeads * row;
-    Buffer *pool = add(device, std::move(name), static_cast<uint64_t>(args.pages * page));
+    Buffer *pool = allocator.add(std::move(name), static_cast<uint64_t>(args.pages * page));
     if (!pool)
       return;
     scale ? fillScales(*pool) : fillCodes(*pool);
@@ -189,56 +163,39 @@ private:
   }
 
   Result<void> fill(Device &device, const Shape &shape) {
-    const uint64_t rows = map.rows(), lists = rows * static_cast<uint64_t>(config.kvHeads);
-    const std::vector<int64_t> lens = shape.seqLens();
-    int64_t longest = 0;
-    for (int64_t len : lens) {
-      args.pages += ceilDiv(len, config.pageSize);
-      longest = std::max(longest, ceilDiv(len, config.pageSize));
-    }
-    addPlane(device, "k_payload", false, args.k_payload);
-    addPlane(device, "k_scale", true, args.k_scale);
-    addPlane(device, "v_payload", false, args.v_payload);
-    addPlane(device, "v_scale", true, args.v_scale);
-    const uint64_t listBytes = static_cast<uint64_t>(config.topK) * sizeof(int32_t);
-    const uint64_t tableBytes = lens.size() * static_cast<uint64_t>(longest) * sizeof(int32_t);
-    const uint64_t workspace = workspaceOf(variant);
-    Buffer *q = add(device, "q", config.outBytes(rows));
-    Buffer *table = add(device, "block_table", tableBytes);
-    Buffer *ids = add(device, "ids", lists * listBytes);
-    Buffer *out = add(device, "out", config.outBytes(rows));
-    Buffer *partial = add(device, "partial", workspace);
-    if (error)
-      return tl::unexpected(std::move(*error));
+    Allocator allocator(device, buffers);
+    const uint64_t rows = map.rows(), workspace = workspaceOf(variant);
+    const BlockTable table = BlockTable::create(allocator, shape.seqLens(), config.pageSize);
+    args.pages = table.pages;
+    addPlane(allocator, "k_payload", false, args.k_payload);
+    addPlane(allocator, "k_scale", true, args.k_scale);
+    addPlane(allocator, "v_payload", false, args.v_payload);
+    addPlane(allocator, "v_scale", true, args.v_scale);
+    Buffer *q = allocator.add("q", config.outBytes(rows));
+    const IdLists ids = IdLists::create(allocator, rows, config.kvHeads, config.topK);
+    Buffer *out = allocator.add("out", config.outBytes(rows));
+    Buffer *partial = allocator.add("partial", workspace);
+    if (auto allocated = allocator.result(); !allocated)
+      return allocated;
 
     fillValues(*q, config.dtype);
-    // Pages of a request are scattered over the pool; entries past its end are no pages.
-    std::fill_n(table->as<int32_t>(), tableBytes / sizeof(int32_t), -1);
-    const std::vector<int32_t> shuffled = permutation(args.pages, 1);
-    size_t next = 0;
-    for (size_t r = 0; r < lens.size(); ++r)
-      for (int64_t page = 0; page < ceilDiv(lens[r], config.pageSize); ++page)
-        table->as<int32_t>()[static_cast<int64_t>(r) * longest + page] = shuffled[next++];
     const Chosen chosen(config, {map.args().step_rows, rows});
-    std::ranges::copy(chosen.ids, ids->as<int32_t>());
+    std::ranges::copy(chosen.ids, ids.ids);
 
     args.q = {q->data(), config.qHeads * config.headBytes(), config.headBytes()};
-    args.block_table = table->as<int32_t>();
-    args.table_stride = longest * static_cast<int64_t>(sizeof(int32_t));
+    args.block_table = table.entries;
+    args.table_stride = table.stride;
     args.step_rows = map.args().step_rows;
-    args.ids = ids->as<int32_t>();
-    args.ids_row_stride = config.kvHeads * static_cast<int64_t>(listBytes);
-    args.ids_head_stride = static_cast<int64_t>(listBytes);
+    ids.apply(args);
     args.out = out->data();
     args.out_row_stride = args.q.row_stride;
     args.out_head_stride = args.q.head_stride;
     args.partial = partial->as<float>();
-    args.score_scale =
-        static_cast<float>(1 / std::sqrt(static_cast<double>(config.headDim))) * 1.4426950409f;
+    args.score_scale = usualScoreScale(config.headDim);
     args.rows = static_cast<uint32_t>(rows);
 
     demand.units = chosen.pages;
-    demand.floorRead = chosen.tokens * config.tokenBytes() + q->size() + ids->size() +
+    demand.floorRead = chosen.tokens * config.tokenBytes() + q->size() + ids.bytes() +
                        rows * sizeof(nvfp4rt_step_row);
     demand.floorWritten = workspace == 0 ? out->size() : config.partialBytes(rows);
     demand.floorInstructions = pageInstructions(config);

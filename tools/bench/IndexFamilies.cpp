@@ -16,10 +16,6 @@ using nvfp4rt::Variant;
 
 namespace {
 
-template <typename T> tl::unexpected<Error> errorOf(Result<T> &result) {
-  return tl::unexpected(std::move(result.error()));
-}
-
 /// Wave instructions that a page of `columns` = rows x heads needs at least: 64 lanes convert two
 /// codes an instruction and multiply two values by their scale; an MFMA of 16 x 16 x 32 for 16
 /// columns each; the end of a loop.
@@ -44,11 +40,9 @@ struct Scorer {
     auto config = indexConfigOf(**variant);
     if (!config)
       return errorOf(config);
-    auto map = StepMap::create(device, shape, config->blockSize);
+    auto map = StepMap::launched(device, shape, config->blockSize);
     if (!map)
       return errorOf(map);
-    if (auto launched = map->launch(device, shape); !launched)
-      return errorOf(launched);
     auto inputs = IndexInputs::create(device, shape, *config);
     if (!inputs)
       return errorOf(inputs);
@@ -114,60 +108,33 @@ Result<Outcome> runIndexScore(Device &device, const Shape &shape) {
   return Outcome{demand, std::move(*measured)};
 }
 
-/// Ordered id lists of every row and head.
-struct IdLists {
-  Buffer buffer;
-  int64_t rowStride = 0, headStride = 0;
-  uint64_t lists = 0;
-
-  static Result<IdLists> create(Device &device, uint64_t rows, int64_t heads, int64_t topK) {
-    IdLists ids;
-    ids.headStride = topK * static_cast<int64_t>(sizeof(int32_t));
-    ids.rowStride = heads * ids.headStride;
-    ids.lists = rows * static_cast<uint64_t>(heads);
-    auto buffer = device.allocate("ids", rows * static_cast<uint64_t>(ids.rowStride));
-    if (!buffer)
-      return errorOf(buffer);
-    ids.buffer = std::move(*buffer);
-    return ids;
-  }
-
-  template <typename Args> void apply(Args &args) const {
-    args.ids = buffer.as<int32_t>();
-    args.ids_row_stride = rowStride;
-    args.ids_head_stride = headStride;
-  }
-};
-
 Result<Outcome> runTopk(Device &device, const Shape &shape) {
   auto variant = device.select("topk", shape);
   if (!variant)
     return errorOf(variant);
-  auto blockSize = configOf(**variant, Field::block_size);
-  auto heads = configOf(**variant, Field::index_heads);
-  auto topK = configOf(**variant, Field::top_k);
-  for (auto *value : {&blockSize, &heads, &topK})
-    if (!*value)
-      return errorOf(*value);
-  auto map = StepMap::create(device, shape, *blockSize);
+  int64_t blockSize = 0, heads = 0, topK = 0;
+  if (auto read = readFields(
+          **variant,
+          {{Field::block_size, &blockSize}, {Field::index_heads, &heads}, {Field::top_k, &topK}});
+      !read)
+    return errorOf(read);
+  auto map = StepMap::launched(device, shape, blockSize);
   if (!map)
     return errorOf(map);
-  if (auto launched = map->launch(device, shape); !launched)
-    return errorOf(launched);
-  auto ids = IdLists::create(device, map->rows(), *heads, *topK);
-  if (!ids)
-    return errorOf(ids);
+  Buffers buffers;
+  Allocator allocator(device, buffers);
+  const IdLists ids = IdLists::create(allocator, map->rows(), heads, topK);
   const uint64_t perRow = static_cast<uint64_t>(map->mostBlocks()) * sizeof(float);
-  auto scores = device.allocate("scores", ids->lists * perRow);
-  if (!scores)
-    return errorOf(scores);
+  Buffer *scores = allocator.add("scores", ids.lists * perRow);
+  if (auto allocated = allocator.result(); !allocated)
+    return errorOf(allocated);
   fillScores(*scores);
   nvfp4rt_topk_args args{};
   args.scores = scores->as<float>();
   args.score_row_stride = static_cast<int64_t>(perRow);
   args.score_head_stride = static_cast<int64_t>(map->rows() * perRow);
   args.step_rows = map->args().step_rows;
-  ids->apply(args);
+  ids.apply(args);
   args.rows = static_cast<uint32_t>(map->rows());
   args.init_blocks = kInitBlocks;
   args.local_blocks = kLocalBlocks;
@@ -175,10 +142,10 @@ Result<Outcome> runTopk(Device &device, const Shape &shape) {
   if (!measured)
     return errorOf(measured);
   Demand demand;
-  demand.units = ids->lists;
-  demand.floorRead = map->rowBlocks() * static_cast<uint64_t>(*heads) * sizeof(float) +
+  demand.units = ids.lists;
+  demand.floorRead = map->rowBlocks() * static_cast<uint64_t>(heads) * sizeof(float) +
                      map->rows() * sizeof(nvfp4rt_step_row);
-  demand.floorWritten = ids->buffer.size();
+  demand.floorWritten = ids.bytes();
   return Outcome{demand, std::move(*measured)};
 }
 
@@ -245,24 +212,27 @@ Result<Outcome> runIndexTopkMerge(Device &device, const Shape &shape) {
   if (auto scored = device.run(*topk->scorer.variant, topk->args()); !scored)
     return errorOf(scored);
   const StepMap &map = topk->scorer.map;
-  auto ids = IdLists::create(device, map.rows(), topk->scorer.config.indexHeads, topk->topK);
-  if (!ids)
-    return errorOf(ids);
+  Buffers buffers;
+  Allocator allocator(device, buffers);
+  const IdLists ids =
+      IdLists::create(allocator, map.rows(), topk->scorer.config.indexHeads, topk->topK);
+  if (auto allocated = allocator.result(); !allocated)
+    return errorOf(allocated);
   nvfp4rt_index_topk_merge_args args{};
   args.partial = topk->partial.as<uint64_t>();
   args.step_rows = map.args().step_rows;
   args.segments = map.args().segments;
-  ids->apply(args);
+  ids.apply(args);
   args.rows = static_cast<uint32_t>(map.rows());
   auto measured = device.measure(**variant, args);
   if (!measured)
     return errorOf(measured);
   Demand demand;
-  demand.units = ids->lists;
+  demand.units = ids.lists;
   demand.floorRead = topk->partialLists() * topk->listBytes() +
                      map.rows() * sizeof(nvfp4rt_step_row) +
                      map.segments() * sizeof(nvfp4rt_segment);
-  demand.floorWritten = ids->buffer.size();
+  demand.floorWritten = ids.bytes();
   return Outcome{demand, std::move(*measured)};
 }
 

@@ -7,7 +7,6 @@
 #include "tools/bench/Inputs.h"
 
 #include <algorithm>
-#include <cmath>
 #include <fmt/format.h>
 #include <limits>
 
@@ -16,58 +15,15 @@ namespace bench {
 using nvfp4rt::Field;
 using nvfp4rt::Variant;
 
-namespace {
-
-constexpr int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
-/// Allocates into `buffers` until the first error.
-class Allocator {
-public:
-  Allocator(Device &device, std::vector<Buffer> &buffers) : device(device), buffers(buffers) {}
-  template <typename T> T *allocate(std::string name, uint64_t count) {
-    if (failed)
-      return nullptr;
-    auto buffer = device.allocate(std::move(name), count * sizeof(T));
-    if (!buffer) {
-      error = std::move(buffer.error());
-      failed = true;
-      return nullptr;
-    }
-    buffers.push_back(std::move(*buffer));
-    return buffers.back().as<T>();
-  }
-  Result<void> result() {
-    if (failed)
-      return tl::unexpected(std::move(error));
-    return {};
-  }
-
-private:
-  Device &device;
-  std::vector<Buffer> &buffers;
-  Error error;
-  bool failed = false;
-};
-
-} // namespace
-
-float IndexConfig::scoreScale() const {
-  return static_cast<float>(1 / std::sqrt(static_cast<double>(indexHeadDim))) * 1.4426950409f;
-}
-
 Result<IndexConfig> indexConfigOf(const Variant &variant) {
   IndexConfig config;
-  const std::pair<Field, int64_t *> fields[] = {{Field::dtype, &config.dtype},
-                                                {Field::page_size, &config.pageSize},
-                                                {Field::block_size, &config.blockSize},
-                                                {Field::index_heads, &config.indexHeads},
-                                                {Field::index_head_dim, &config.indexHeadDim}};
-  for (const auto &[field, to] : fields) {
-    auto value = configOf(variant, field);
-    if (!value)
-      return tl::unexpected(std::move(value.error()));
-    *to = *value;
-  }
+  if (auto read = readFields(variant, {{Field::dtype, &config.dtype},
+                                       {Field::page_size, &config.pageSize},
+                                       {Field::block_size, &config.blockSize},
+                                       {Field::index_heads, &config.indexHeads},
+                                       {Field::index_head_dim, &config.indexHeadDim}});
+      !read)
+    return errorOf(read);
   return config;
 }
 
@@ -96,7 +52,7 @@ Result<StepMap> StepMap::create(Device &device, const Shape &shape, int64_t bloc
   args.requests = static_cast<uint32_t>(requests);
   args.workers = kWorkers;
   if (auto allocated = allocator.result(); !allocated)
-    return tl::unexpected(std::move(allocated.error()));
+    return errorOf(allocated);
 
   *live = static_cast<int32_t>(requests);
   const int64_t perRequest = shape.rowsPerRequest();
@@ -117,10 +73,19 @@ Result<StepMap> StepMap::create(Device &device, const Shape &shape, int64_t bloc
   return map;
 }
 
+Result<StepMap> StepMap::launched(Device &device, const Shape &shape, int64_t blockSize) {
+  auto map = create(device, shape, blockSize);
+  if (!map)
+    return map;
+  if (auto done = map->launch(device, shape); !done)
+    return errorOf(done);
+  return map;
+}
+
 Result<void> StepMap::launch(Device &device, const Shape &shape) {
   auto variant = device.select("step_map", shape);
   if (!variant)
-    return tl::unexpected(std::move(variant.error()));
+    return errorOf(variant);
   if (auto done = device.run(**variant, args_); !done)
     return done;
   return check();
@@ -172,46 +137,29 @@ Result<IndexInputs> IndexInputs::create(Device &device, const Shape &shape,
                                         const IndexConfig &config) {
   IndexInputs inputs;
   Allocator allocator(device, inputs.buffers);
-  const std::vector<int64_t> lens = shape.seqLens();
   const int64_t rows = shape.rows();
-  int64_t longest = 0;
-  for (int64_t len : lens) {
-    inputs.pages += ceilDiv(len, config.pageSize);
-    longest = std::max(longest, ceilDiv(len, config.pageSize));
-  }
+  const BlockTable table = BlockTable::create(allocator, shape.seqLens(), config.pageSize);
+  inputs.pages = table.pages;
   const int64_t payloadPage = config.pageSize * config.payloadRowBytes();
   const int64_t scalePage = config.pageSize * config.scaleRowBytes();
   const int64_t headBytes = 2 * config.indexHeadDim;
-  auto *payload = allocator.allocate<std::byte>("index_payload",
-                                                static_cast<uint64_t>(inputs.pages * payloadPage));
-  if (payload)
-    fillCodes(inputs.buffers.back());
-  auto *scale =
-      allocator.allocate<std::byte>("index_scale", static_cast<uint64_t>(inputs.pages * scalePage));
-  if (scale)
-    fillScales(inputs.buffers.back());
-  auto *queries = allocator.allocate<std::byte>(
-      "index_q", static_cast<uint64_t>(rows * config.indexHeads * headBytes));
-  if (queries)
-    fillValues(inputs.buffers.back(), config.dtype);
-  auto *table =
-      allocator.allocate<int32_t>("block_table", static_cast<uint64_t>(shape.requests() * longest));
+  Buffer *payload =
+      allocator.add("index_payload", static_cast<uint64_t>(table.pages * payloadPage));
+  Buffer *scale = allocator.add("index_scale", static_cast<uint64_t>(table.pages * scalePage));
+  Buffer *queries =
+      allocator.add("index_q", static_cast<uint64_t>(rows * config.indexHeads * headBytes));
   if (auto allocated = allocator.result(); !allocated)
-    return tl::unexpected(std::move(allocated.error()));
+    return errorOf(allocated);
+  fillCodes(*payload);
+  fillScales(*scale);
+  fillValues(*queries, config.dtype);
 
-  // Pages of a request are scattered over the pool; entries past its end are no pages.
-  std::fill_n(table, shape.requests() * longest, -1);
-  const std::vector<int32_t> shuffled = permutation(inputs.pages, 1);
-  size_t next = 0;
-  for (size_t r = 0; r < lens.size(); ++r)
-    for (int64_t page = 0; page < ceilDiv(lens[r], config.pageSize); ++page)
-      table[static_cast<int64_t>(r) * longest + page] = shuffled[next++];
-  inputs.queries = {queries, config.indexHeads * headBytes, headBytes};
-  inputs.payload = {payload, payloadPage, config.payloadRowBytes(), 0};
-  inputs.scale = {scale, scalePage, config.scaleRowBytes(), 0};
-  inputs.table = table;
-  inputs.tableStride = longest * static_cast<int64_t>(sizeof(int32_t));
-  inputs.scoreScale = config.scoreScale();
+  inputs.queries = {queries->data(), config.indexHeads * headBytes, headBytes};
+  inputs.payload = {payload->data(), payloadPage, config.payloadRowBytes(), 0};
+  inputs.scale = {scale->data(), scalePage, config.scaleRowBytes(), 0};
+  inputs.table = table.entries;
+  inputs.tableStride = table.stride;
+  inputs.scoreScale = usualScoreScale(config.indexHeadDim);
   return inputs;
 }
 

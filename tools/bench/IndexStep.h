@@ -8,13 +8,12 @@
 #ifndef NVFP4GEN_TOOLS_BENCH_INDEXSTEP_H
 #define NVFP4GEN_TOOLS_BENCH_INDEXSTEP_H
 
-#include "tools/bench/Device.h"
+#include "tools/bench/Parts.h"
 
 #include "runtime/include/nvfp4rt_args.h"
 
 #include <cstdint>
 #include <span>
-#include <vector>
 
 namespace bench {
 
@@ -34,8 +33,6 @@ struct IndexConfig {
   uint64_t blockBytes() const {
     return static_cast<uint64_t>(blockSize * (payloadRowBytes() + scaleRowBytes()));
   }
-  /// log2e times the usual scale of a score.
-  float scoreScale() const;
 };
 Result<IndexConfig> indexConfigOf(const nvfp4rt::Variant &variant);
 
@@ -44,6 +41,9 @@ class StepMap {
 public:
   /// Allocate; launches nothing. `blockSize` is that of the sparse blocks.
   static Result<StepMap> create(Device &device, const Shape &shape, int64_t blockSize);
+
+  /// And launch it, see launch().
+  static Result<StepMap> launched(Device &device, const Shape &shape, int64_t blockSize);
 
   const nvfp4rt_step_map_args &args() const { return args_; }
   /// Launch the bundle's step_map, uncounted. NVFP4RT_ERROR_NO_MATCH when it has none for the
@@ -72,7 +72,7 @@ public:
   uint64_t imbalance() const;
 
 private:
-  std::vector<Buffer> buffers;
+  Buffers buffers;
   nvfp4rt_step_map_args args_{};
   uint64_t segmentCount = 0, segmentRows = 0, blockCount = 0, rowBlockCount = 0;
   int64_t longest = 0;
@@ -102,7 +102,7 @@ public:
   }
 
 private:
-  std::vector<Buffer> buffers;
+  Buffers buffers;
   nvfp4rt_rows queries{};
   nvfp4rt_plane payload{}, scale{};
   const int32_t *table = nullptr;

@@ -166,5 +166,36 @@ TEST_F(IndexStep, InputsAreValidAndTheirPagesDistinct) {
     ASSERT_EQ(order[static_cast<size_t>(i)], i);
 }
 
+TEST_F(IndexStep, BlockTableNamesEachPageOnce) {
+  bench::Buffers buffers;
+  bench::Allocator allocator(*device, buffers);
+  const std::vector<int64_t> lens = {100, 33, 16}; // 7, 3 and 1 pages of 16
+  const bench::BlockTable table = bench::BlockTable::create(allocator, lens, 16);
+  ASSERT_TRUE(allocator.result());
+  EXPECT_EQ(table.pages, 11);
+  EXPECT_EQ(table.stride, 7 * 4);
+  std::multiset<int32_t> found(table.entries, table.entries + 3 * 7);
+  EXPECT_EQ(found.count(-1), 10u);
+  for (int32_t page = 0; page < 11; ++page)
+    EXPECT_EQ(found.count(page), 1u) << page;
+  EXPECT_EQ(table.entries[7 + 3], -1);
+  EXPECT_NE(table.entries[7 + 2], -1);
+}
+
+// A device that is full says so for the first buffer that it refuses, and no other is made.
+TEST_F(IndexStep, AllocatorKeepsTheFirstError) {
+  bench::Buffers buffers;
+  bench::Allocator allocator(*device, buffers);
+  EXPECT_NE(allocator.add("fits", 64), nullptr);
+  EXPECT_EQ(allocator.add("refused", uint64_t{1} << 60), nullptr);
+  EXPECT_EQ(bench::IdLists::create(allocator, 4, 2, 16).ids, nullptr);
+  EXPECT_EQ(bench::BlockTable::create(allocator, {100}, 16).entries, nullptr);
+  EXPECT_EQ(buffers.size(), 1u);
+  auto result = allocator.result();
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().code, NVFP4RT_ERROR_OUT_OF_MEMORY);
+  EXPECT_THAT(result.error().message, HasSubstr("refused"));
+}
+
 } // namespace
 } // namespace nvfp4gen
