@@ -35,12 +35,12 @@ enum class Backend : uint8_t {
 struct BuildOptions {
   unsigned jobs = 0; ///< kernels lowered at once; 0 = one a core
   /// Called after each kernel, from the thread that built it, one call at a time.
-  std::function<void(const KernelReport &)> progress = {};
+  std::function<void(const KernelReport &)> progress = nullptr;
   LoweringOptions lowering = {};
   Backend backend = Backend::LLD;
   Cache *cache = nullptr; ///< borrowed; null compiles everything
   /// Asked before each kernel, from any thread; true ends the build with operation_canceled.
-  std::function<bool()> cancelled = {};
+  std::function<bool()> cancelled = nullptr;
 };
 
 struct Bundle {

@@ -15,6 +15,7 @@
 #include <cstdlib>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <tuple>
 
 namespace nvfp4gen {
 
@@ -158,7 +159,7 @@ std::optional<std::string> Cache::load(const CacheKey &key) {
     ++counted.misses;
     ++counted.damaged;
     warn("entry '" + path + "' is damaged; it is removed and compiled again");
-    llvm::sys::fs::remove(path);
+    std::ignore = llvm::sys::fs::remove(path);
     return std::nullopt;
   }
   ++counted.hits;
@@ -196,7 +197,7 @@ void Cache::trim() {
     if (!file.unfinished)
       return false;
     if (now - file.used > kUnfinishedAge)
-      llvm::sys::fs::remove(file.path);
+      std::ignore = llvm::sys::fs::remove(file.path);
     return true;
   });
   uint64_t bytes = usageOf(*files).bytes;

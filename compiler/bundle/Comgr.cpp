@@ -121,7 +121,7 @@ llvm::Expected<std::string> metadataText(const ComgrApi &api, Handle node) {
 } // namespace
 
 Comgr::Comgr(std::unique_ptr<ComgrApi> api) : api(std::move(api)) {}
-Comgr::Comgr(Comgr &&) = default;
+Comgr::Comgr(Comgr &&) noexcept = default;
 /// The library stays: it has an LLVM of its own, whose destructors run at exit.
 Comgr::~Comgr() = default;
 

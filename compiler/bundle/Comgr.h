@@ -24,7 +24,7 @@ public:
   /// The file named by NVFP4GEN_COMGR_LIBRARY, else libamd_comgr.so.3 or .2; the error lists what
   /// was tried.
   static llvm::Expected<Comgr> load();
-  Comgr(Comgr &&);
+  Comgr(Comgr &&) noexcept;
   Comgr &operator=(Comgr &&) = delete;
   ~Comgr();
 

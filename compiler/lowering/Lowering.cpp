@@ -101,7 +101,7 @@ struct EmittedKernel::Impl {
 };
 
 EmittedKernel::EmittedKernel(std::unique_ptr<Impl> impl) : impl(std::move(impl)) {}
-EmittedKernel::EmittedKernel(EmittedKernel &&) = default;
+EmittedKernel::EmittedKernel(EmittedKernel &&) noexcept = default;
 EmittedKernel::~EmittedKernel() = default;
 
 std::string loweringFlags(const TargetSpec &target, const LoweringOptions &options) {

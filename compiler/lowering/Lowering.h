@@ -37,7 +37,7 @@ class EmittedKernel {
 public:
   /// Run the template of `plan`, which must outlive the result.
   static llvm::Expected<EmittedKernel> emit(const KernelPlan &plan);
-  EmittedKernel(EmittedKernel &&);
+  EmittedKernel(EmittedKernel &&) noexcept;
   ~EmittedKernel();
 
   /// The module as MLIR; with `locations` also the place in a template that each line comes from.

@@ -50,9 +50,11 @@ int visit(dl_phdr_info *info, size_t, void *data) {
   search.found = true;
   search.name = info->dlpi_name[0] ? info->dlpi_name : "this program";
   for (const ElfW(Phdr) &segment : segments)
-    if (segment.p_type == PT_NOTE && search.id.empty())
-      search.id = idInNotes(
-          {reinterpret_cast<const char *>(info->dlpi_addr + segment.p_vaddr), segment.p_memsz});
+    if (segment.p_type == PT_NOTE && search.id.empty()) {
+      // The loader speaks of addresses as numbers. NOLINTNEXTLINE(performance-no-int-to-ptr)
+      auto *notes = reinterpret_cast<const char *>(info->dlpi_addr + segment.p_vaddr);
+      search.id = idInNotes({notes, segment.p_memsz});
+    }
   return 1;
 }
 

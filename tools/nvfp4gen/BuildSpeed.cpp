@@ -41,6 +41,7 @@ struct Measured {
 /// Run a command to its end; it has to succeed.
 Run run(const std::vector<std::string> &words, const fs::path &output) {
   std::vector<char *> arguments;
+  arguments.reserve(words.size() + 1);
   for (const std::string &word : words)
     arguments.push_back(const_cast<char *>(word.c_str()));
   arguments.push_back(nullptr);
@@ -49,9 +50,8 @@ Run run(const std::vector<std::string> &words, const fs::path &output) {
   if (child == 0) {
     int out = ::open(output.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
     int err = ::open("/dev/null", O_WRONLY);
-    ::dup2(out, STDOUT_FILENO);
-    ::dup2(err, STDERR_FILENO);
-    ::execv(arguments[0], arguments.data());
+    if (out >= 0 && err >= 0 && ::dup2(out, STDOUT_FILENO) >= 0 && ::dup2(err, STDERR_FILENO) >= 0)
+      ::execv(arguments[0], arguments.data());
     ::_exit(127);
   }
   int status = 0;

@@ -7,6 +7,7 @@
 
 #include "llvm/ADT/StringExtras.h"
 
+#include <cmath>
 #include <fmt/format.h>
 
 namespace nvfp4gen {
@@ -204,13 +205,10 @@ void Commands::addDiff() {
       ->add_option_function<std::string>(
           "--max-growth",
           [this](const std::string &text) {
-            size_t used = 0;
-            double percent = -1;
-            try {
-              percent = std::stod(text, &used);
-            } catch (const std::exception &) {
-            }
-            if (percent < 0 || (text.substr(used) != "%" && used != text.size()))
+            llvm::StringRef number = text;
+            number.consume_back("%");
+            double percent = 0;
+            if (number.getAsDouble(percent) || !std::isfinite(percent) || percent < 0)
               throw CLI::ValidationError("--max-growth",
                                          "expected a percentage such as 2%, found " + text);
             diff.maxGrowth = percent;

@@ -150,6 +150,7 @@ double growth(uint64_t before, uint64_t after) {
 /// What breaks the limit, one line each.
 std::vector<std::string> excess(const Difference &difference, double limit) {
   std::vector<std::string> lines;
+  lines.reserve(difference.removedVariants.size());
   for (const std::string &variant : difference.removedVariants)
     lines.push_back("variant " + variant + " is gone");
   for (const KernelChange &kernel : difference.changed)

@@ -14,7 +14,7 @@ namespace nvfp4gen {
 
 namespace {
 
-llvm::Error codeError(std::string text) {
+llvm::Error codeError(const std::string &text) {
   return llvm::createStringError(llvm::inconvertibleErrorCode(), text);
 }
 
