@@ -281,6 +281,27 @@ Value *Emitter::index(unsigned count) {
   return kept(b.CreateAnd(pick(b.getInt32Ty()), b.getInt32(count - 1)));
 }
 
+Value *Emitter::binary(Intrinsic::ID id, Type *type) {
+  Value *left = pick(type), *right = pick(type);
+  return call(id, type, {left, right});
+}
+
+Value *Emitter::binary(Instruction::BinaryOps opcode, Type *type) {
+  Value *left = pick(type), *right = pick(type);
+  return b.CreateBinOp(opcode, left, right);
+}
+
+Value *Emitter::select(Type *type) {
+  Value *test = condition(chance(60) ? type : b.getInt32Ty());
+  Value *left = pick(type), *right = pick(type);
+  return b.CreateSelect(test, left, right);
+}
+
+Value *Emitter::firstOfTwo(Value *pair) {
+  add(b.CreateExtractValue(pair, 1));
+  return b.CreateExtractValue(pair, 0);
+}
+
 void Emitter::store(Value *value) {
   if (value->getType()->isIntegerTy(1))
     value = b.CreateZExt(value, b.getInt32Ty());
@@ -292,6 +313,19 @@ void Emitter::store(Value *value) {
   Value *pointer = kept(b.CreateConstGEP1_32(b.getInt8Ty(), ports.output, ports.usedOutput * 8));
   ports.usedOutput += slots;
   b.CreateAlignedStore(bits, pointer, Align(8));
+}
+
+Value *emitOneOf(Emitter &e, ArrayRef<Choice> choices) {
+  unsigned total = 0;
+  for (const Choice &choice : choices)
+    total += choice.weight;
+  unsigned roll = e.below(total);
+  for (const Choice &choice : choices) {
+    if (roll < choice.weight)
+      return choice.emit(e);
+    roll -= choice.weight;
+  }
+  llvm_unreachable("the roll is below the sum of weights");
 }
 
 } // namespace irfuzz

@@ -106,6 +106,16 @@ public:
     return b.CreateIntrinsic(result, id, args);
   }
 
+  // Operations on picked values.
+  llvm::Value *unary(llvm::Intrinsic::ID id, llvm::Type *type) {
+    return call(id, type, {pick(type)});
+  }
+  llvm::Value *binary(llvm::Intrinsic::ID id, llvm::Type *type);
+  llvm::Value *binary(llvm::Instruction::BinaryOps opcode, llvm::Type *type);
+  llvm::Value *select(llvm::Type *type);
+  /// The first member of a result of two; the second goes to the pool.
+  llvm::Value *firstOfTwo(llvm::Value *pair);
+
   // Stores.
   bool canStore() const { return ports.output && ports.usedOutput < OutputSlots; }
   void store(llvm::Value *value);
@@ -122,6 +132,13 @@ public:
 private:
   llvm::Constant *scalarConstant(llvm::Type *type);
 };
+
+/// A generator of one operation, drawn as often as `weight` says.
+struct Choice {
+  unsigned weight;
+  llvm::Value *(*emit)(Emitter &e);
+};
+llvm::Value *emitOneOf(Emitter &e, llvm::ArrayRef<Choice> choices);
 
 // Generators of one operation each; the result is a new value.
 llvm::Value *emitInteger(Emitter &e);

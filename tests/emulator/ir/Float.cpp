@@ -35,16 +35,18 @@ Value *divisorOf(Emitter &e, Value *value) {
   return e.kept(e.b.CreateSelect(ones, e.real(value->getType(), 3.0), value));
 }
 
+/// Vectors rarely: they are expanded element by element.
+Type *divisibleType(Emitter &e) {
+  return e.chance(85) ? e.scalarFloatType() : e.vectorOf(e.b.getHalfTy(), 2);
+}
+
 Value *division(Emitter &e) {
-  Type *type = e.chance(85) ? e.scalarFloatType() : e.vectorOf(e.b.getHalfTy(), 2);
+  Type *type = divisibleType(e);
   Value *left = e.chance(20) ? e.real(type, 1.0) : e.pick(type);
   return e.b.CreateFDiv(left, divisorOf(e, e.pick(type)));
 }
 
-Value *squareRoot(Emitter &e) {
-  Type *type = e.chance(85) ? e.scalarFloatType() : e.vectorOf(e.b.getHalfTy(), 2);
-  return e.call(Intrinsic::sqrt, type, {e.pick(type)});
-}
+Value *squareRoot(Emitter &e) { return e.unary(Intrinsic::sqrt, divisibleType(e)); }
 
 Value *fusedMultiply(Emitter &e) {
   Type *type = e.floatType();
@@ -73,7 +75,7 @@ Value *sign(Emitter &e) {
   case 0:
     return e.b.CreateFNeg(e.pick(type));
   case 1:
-    return e.call(Intrinsic::fabs, type, {e.pick(type)});
+    return e.unary(Intrinsic::fabs, type);
   default: {
     Value *magnitude = e.pick(type);
     Value *from = e.pick(type); // its sign is seen, which a NaN has none of
@@ -125,7 +127,7 @@ Value *rounding(Emitter &e) {
   auto id =
       e.oneOf<Intrinsic::ID>({Intrinsic::floor, Intrinsic::ceil, Intrinsic::trunc, Intrinsic::rint,
                               Intrinsic::nearbyint, Intrinsic::roundeven, Intrinsic::round});
-  return e.call(id, type, {e.pick(type)});
+  return e.unary(id, type);
 }
 
 Value *fraction(Emitter &e) {
@@ -150,44 +152,22 @@ Value *split(Emitter &e) {
   Value *finite = e.kept(e.b.createIsFPClass(value, fcFinite));
   Value *guarded = e.kept(e.b.CreateSelect(finite, value, e.real(type, 0.75)));
   Value *pair = e.b.CreateIntrinsic(Intrinsic::frexp, {type, e.b.getInt32Ty()}, {guarded});
-  e.add(e.b.CreateExtractValue(pair, 1));
-  return e.b.CreateExtractValue(pair, 0);
+  return e.firstOfTwo(pair);
 }
 
-Value *select(Emitter &e) {
-  Type *type = e.floatType();
-  Value *test = e.condition(e.chance(60) ? type : e.b.getInt32Ty());
-  Value *left = e.pick(type), *right = e.pick(type);
-  return e.b.CreateSelect(test, left, right);
-}
+Value *select(Emitter &e) { return e.select(e.floatType()); }
 
-Value *canonicalize(Emitter &e) {
-  Type *type = e.floatType();
-  return e.call(Intrinsic::canonicalize, type, {e.pick(type)});
-}
+Value *canonicalize(Emitter &e) { return e.unary(Intrinsic::canonicalize, e.floatType()); }
 
 } // namespace
 
 Value *emitFloat(Emitter &e) {
-  struct Choice {
-    unsigned weight;
-    Value *(*emit)(Emitter &);
-  };
   static constexpr Choice choices[] = {
       {24, arithmetic}, {3, division}, {3, squareRoot}, {12, fusedMultiply}, {4, mixedMultiply},
       {6, sign},        {9, minMax},   {5, clamp},      {6, rounding},       {2, fraction},
       {4, scale},       {3, split},    {8, select},     {2, canonicalize},
   };
-  unsigned total = 0;
-  for (const Choice &choice : choices)
-    total += choice.weight;
-  unsigned roll = e.below(total);
-  for (const Choice &choice : choices) {
-    if (roll < choice.weight)
-      return choice.emit(e);
-    roll -= choice.weight;
-  }
-  llvm_unreachable("the roll is below the sum of weights");
+  return emitOneOf(e, choices);
 }
 
 } // namespace irfuzz

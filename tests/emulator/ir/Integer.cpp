@@ -10,8 +10,7 @@ Value *arithmetic(Emitter &e) {
   Type *type = e.integerType();
   auto opcode = e.oneOf({Instruction::Add, Instruction::Sub, Instruction::Mul, Instruction::And,
                          Instruction::Or, Instruction::Xor});
-  Value *left = e.pick(type), *right = e.pick(type);
-  return e.b.CreateBinOp(opcode, left, right);
+  return e.binary(opcode, type);
 }
 
 Value *shift(Emitter &e) {
@@ -41,39 +40,34 @@ Value *division(Emitter &e) {
 
 Value *minMax(Emitter &e) {
   Type *type = e.integerType();
-  auto id =
-      e.oneOf<Intrinsic::ID>({Intrinsic::smin, Intrinsic::smax, Intrinsic::umin, Intrinsic::umax});
-  Value *result = e.call(id, type, {e.pick(type), e.pick(type)});
-  if (e.chance(30)) { // chains become min3, max3 and med3
-    id = e.oneOf<Intrinsic::ID>(
+  auto id = [&] {
+    return e.oneOf<Intrinsic::ID>(
         {Intrinsic::smin, Intrinsic::smax, Intrinsic::umin, Intrinsic::umax});
-    result = e.call(id, type, {result, e.pick(type)});
+  };
+  Value *result = e.binary(id(), type);
+  if (e.chance(30)) { // chains become min3, max3 and med3
+    Intrinsic::ID next = id();
+    result = e.call(next, type, {result, e.pick(type)});
   }
   return result;
 }
 
 Value *saturating(Emitter &e) {
   Type *type = e.integerType();
-  switch (e.below(5)) {
-  case 0: {
-    auto id = e.oneOf<Intrinsic::ID>({Intrinsic::ushl_sat, Intrinsic::sshl_sat});
-    Value *left = e.pick(type), *right = e.shiftAmount(type);
-    return e.call(id, type, {left, right});
-  }
-  default: {
-    auto id = e.oneOf<Intrinsic::ID>(
-        {Intrinsic::uadd_sat, Intrinsic::sadd_sat, Intrinsic::usub_sat, Intrinsic::ssub_sat});
-    Value *left = e.pick(type), *right = e.pick(type);
-    return e.call(id, type, {left, right});
-  }
-  }
+  if (e.below(5) != 0)
+    return e.binary(e.oneOf<Intrinsic::ID>({Intrinsic::uadd_sat, Intrinsic::sadd_sat,
+                                            Intrinsic::usub_sat, Intrinsic::ssub_sat}),
+                    type);
+  auto id = e.oneOf<Intrinsic::ID>({Intrinsic::ushl_sat, Intrinsic::sshl_sat});
+  Value *left = e.pick(type), *right = e.shiftAmount(type);
+  return e.call(id, type, {left, right});
 }
 
 Value *bitCount(Emitter &e) {
   Type *type = e.integerType();
   switch (e.below(3)) {
   case 0:
-    return e.call(Intrinsic::ctpop, type, {e.pick(type)});
+    return e.unary(Intrinsic::ctpop, type);
   case 1:
     return e.call(Intrinsic::ctlz, type, {e.pick(type), e.b.getFalse()});
   default:
@@ -84,8 +78,8 @@ Value *bitCount(Emitter &e) {
 Value *bitOrder(Emitter &e) {
   Type *type = e.integerType();
   if (Emitter::elementBits(type) > 8 && e.chance(50))
-    return e.call(Intrinsic::bswap, type, {e.pick(type)});
-  return e.call(Intrinsic::bitreverse, type, {e.pick(type)});
+    return e.unary(Intrinsic::bswap, type);
+  return e.unary(Intrinsic::bitreverse, type);
 }
 
 Value *funnel(Emitter &e) {
@@ -108,8 +102,7 @@ Value *overflow(Emitter &e) {
                                     Intrinsic::umul_with_overflow, Intrinsic::smul_with_overflow});
   Value *left = e.pick(type), *right = e.pick(type);
   Value *pair = e.b.CreateIntrinsic(id, {type}, {left, right});
-  e.add(e.b.CreateExtractValue(pair, 1));
-  return e.b.CreateExtractValue(pair, 0);
+  return e.firstOfTwo(pair);
 }
 
 /// High half of a product of twice the width.
@@ -226,12 +219,7 @@ Value *resize(Emitter &e) {
   return e.b.CreateIntCast(e.pick(from), to, e.chance(50));
 }
 
-Value *select(Emitter &e) {
-  Type *type = e.integerType();
-  Value *test = e.condition(e.chance(60) ? type : e.b.getInt32Ty());
-  Value *left = e.pick(type), *right = e.pick(type);
-  return e.b.CreateSelect(test, left, right);
-}
+Value *select(Emitter &e) { return e.select(e.integerType()); }
 
 Value *boolean(Emitter &e) {
   Value *test = e.condition(e.b.getInt32Ty());
@@ -242,26 +230,13 @@ Value *boolean(Emitter &e) {
 } // namespace
 
 Value *emitInteger(Emitter &e) {
-  struct Choice {
-    unsigned weight;
-    Value *(*emit)(Emitter &);
-  };
   static constexpr Choice choices[] = {
       {24, arithmetic}, {8, shift},    {4, division},        {7, minMax},       {5, saturating},
       {5, bitCount},    {4, bitOrder}, {5, funnel},          {4, absolute},     {4, overflow},
       {2, bytes},       {5, fused},    {2, compareThreeWay}, {4, multiplyHigh}, {4, multiply24},
       {5, bitField},    {7, resize},   {8, select},          {3, boolean},
   };
-  unsigned total = 0;
-  for (const Choice &choice : choices)
-    total += choice.weight;
-  unsigned roll = e.below(total);
-  for (const Choice &choice : choices) {
-    if (roll < choice.weight)
-      return choice.emit(e);
-    roll -= choice.weight;
-  }
-  llvm_unreachable("the roll is below the sum of weights");
+  return emitOneOf(e, choices);
 }
 
 } // namespace irfuzz
