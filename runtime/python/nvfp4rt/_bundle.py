@@ -33,9 +33,9 @@ class _OpenBundle:
 def _fields(request: dict[str, Value]) -> ctypes.Array[Field]:
     fields = (Field * len(request))()
     for field, (name, value) in zip(fields, request.items()):
-        field.name = name.encode()
+        field.name = _text("field", name)
         if isinstance(value, str):
-            field.symbol = value.encode()
+            field.symbol = _text(f"field {name}", value)
         else:
             field.value = _int64(name, value)
     return fields
@@ -48,10 +48,29 @@ def _int64(name: str, value: int) -> int:
     return value
 
 
+def _device(device: int) -> int:
+    # ctypes would cut it to the number of another device
+    device = operator.index(device)
+    if not -(2**31) <= device < 2**31:
+        raise InvalidArgumentError(f"device: expected an integer of 32 bits, found {device}")
+    return device
+
+
+def _text(what: str, text: str | bytes) -> bytes:
+    # C would read it up to its first null character
+    encoded = text.encode() if isinstance(text, str) else text
+    if b"\0" in encoded:
+        raise InvalidArgumentError(f"{what}: expected no null character, found {text!r}")
+    return encoded
+
+
 def symbol_value(field: str, symbol: str) -> int:
     """The value of a symbol of a symbolic field: ``symbol_value("phase", "decode")`` is 0."""
     value = ctypes.c_int64()
-    check(library.nvfp4rt_symbol_value(field.encode(), symbol.encode(), ctypes.byref(value)))
+    name = _text("field", field)
+    check(
+        library.nvfp4rt_symbol_value(name, _text(f"field {field}", symbol), ctypes.byref(value))
+    )
     return value.value
 
 
@@ -142,7 +161,11 @@ class Selector(Generic[A]):
             value = values[name]
             numbers[i] = self._symbol(name, value) if isinstance(value, str) else _int64(name, value)
         pointer = ctypes.c_void_p()
-        check(library.nvfp4rt_selector_plan(self._pointer, device, numbers, ctypes.byref(pointer)))
+        check(
+            library.nvfp4rt_selector_plan(
+                self._pointer, _device(device), numbers, ctypes.byref(pointer)
+            )
+        )
         return Plan(self._owner, self._args, pointer)
 
     def _symbol(self, name: str, symbol: str) -> int:
@@ -178,7 +201,8 @@ class Bundle:
     def open(cls, path: str | os.PathLike[str]) -> Bundle:
         """Open and verify a file. No HIP call is made."""
         owner = _OpenBundle()
-        check(library.nvfp4rt_bundle_open_file(os.fsencode(path), ctypes.byref(owner.pointer)))
+        name = _text("path", os.fsencode(path))
+        check(library.nvfp4rt_bundle_open_file(name, ctypes.byref(owner.pointer)))
         return cls(owner)
 
     @classmethod
@@ -194,7 +218,7 @@ class Bundle:
 
     def load(self, device: int = 0) -> None:
         """Load every kernel on a HIP device; once a device, before :meth:`freeze`."""
-        check(library.nvfp4rt_bundle_load(self._owner.pointer, device))
+        check(library.nvfp4rt_bundle_load(self._owner.pointer, _device(device)))
 
     def freeze(self) -> None:
         """Make all plans. Nothing can be loaded any more, and plans can be asked for."""
@@ -209,7 +233,7 @@ class Bundle:
         check(
             library.nvfp4rt_plan_create(
                 self._owner.pointer,
-                device,
+                _device(device),
                 args.family.encode(),
                 _fields(request),
                 len(request),
@@ -221,7 +245,7 @@ class Bundle:
     def selector(self, args: type[A], names: Sequence[str], **request: Value) -> Selector[A]:
         """A selector of the family of ``args``: ``request`` stays, the fields ``names`` vary."""
         pointer = ctypes.c_void_p()
-        varying = (ctypes.c_char_p * len(names))(*(name.encode() for name in names))
+        varying = (ctypes.c_char_p * len(names))(*(_text("field", name) for name in names))
         check(
             library.nvfp4rt_selector_create(
                 self._owner.pointer,

@@ -51,6 +51,27 @@ class Errors(unittest.TestCase):
         with self.assertRaises(nvfp4rt.BadBundleError):
             Bundle.from_bytes(bytes(damaged))
 
+    def test_what_c_would_cut_is_refused(self) -> None:
+        bundle = frozen()
+        wide = 2**32  # device 0, cut to 32 bits
+        selector = bundle.selector(StepMapArgs, ["requests"], phase="decode", query_len=1, **MAP)
+        for device in (
+            lambda: Bundle.open(PATH).load(wide),
+            lambda: bundle.plan(StepMapArgs, wide, **STEP, **MAP),
+            lambda: selector.plan(wide, requests=4),
+        ):
+            with self.assertRaisesRegex(nvfp4rt.InvalidArgumentError, f"device: .* {wide}"):
+                device()
+        for text in (
+            lambda: Bundle.open(PATH + "\0.old"),
+            lambda: bundle.plan(StepMapArgs, 0, **{**STEP, "phase": "decode\0"}, **MAP),
+            lambda: bundle.explain(StepMapArgs, **{"phase\0": 0}),
+            lambda: bundle.selector(StepMapArgs, ["requests\0"], **MAP),
+            lambda: nvfp4rt.symbol_value("phase", "decode\0"),
+        ):
+            with self.assertRaisesRegex(nvfp4rt.InvalidArgumentError, "no null character"):
+                text()
+
     def test_order_of_calls(self) -> None:
         bundle = Bundle.from_bytes(Path(PATH).read_bytes())
         with self.assertRaises(nvfp4rt.NoDeviceError):
