@@ -41,8 +41,10 @@ Result<std::vector<uint8_t>> readFile(const std::string &path) {
     return ioError("stat", errno);
   if (!S_ISREG(status.st_mode))
     return fail(NVFP4RT_ERROR_IO,
-                fmt::format("bundle {}: expected a regular file, found file type 0{:o}", path,
-                            status.st_mode & S_IFMT));
+                fmt::format("bundle {}: expected a regular file, found {}", path,
+                            S_ISDIR(status.st_mode)
+                                ? std::string("a folder")
+                                : fmt::format("file type 0{:o}", status.st_mode & S_IFMT)));
   const auto size = static_cast<uint64_t>(status.st_size);
   if (size > kMaxFileBytes)
     return fail(NVFP4RT_ERROR_BAD_ELF, fmt::format("bundle {}: expected at most {} bytes, found {}",

@@ -87,26 +87,32 @@ std::optional<Error> wrongFields(const Bundle &bundle, std::string_view family,
   return std::nullopt;
 }
 
+void Nearest::consider(std::string_view variant, const Mismatch &miss) {
+  if (!variant_.empty() && (miss.passed < miss_.passed ||
+                            (miss.passed == miss_.passed && distance(miss) >= distance(miss_))))
+    return;
+  variant_ = variant;
+  miss_ = miss;
+}
+
+std::string Nearest::text() const {
+  return fmt::format("nearest is {}: {}", variant_, miss_.text());
+}
+
 Error whyNone(const Bundle &bundle, std::string_view family, const Request &request) {
   if (std::optional<Error> error = wrongFields(bundle, family, request))
     return std::move(*error);
-  const Variant *nearest = nullptr; // the family has a variant, and none of its guards holds
-  Mismatch least;
+  Nearest nearest; // the family has a variant, and none of its guards holds
   std::string lines;
   forEachOf(bundle, family, [&](const Variant &variant) {
     const std::optional<Mismatch> miss = mismatch(variant.guard, request);
     lines += explanation(variant, miss);
-    if (miss && (!nearest || miss->passed > least.passed ||
-                 (miss->passed == least.passed && distance(*miss) < distance(least)))) {
-      nearest = &variant;
-      least = *miss;
-    }
+    if (miss)
+      nearest.consider(variant.name, *miss);
   });
-  return {
-      NVFP4RT_ERROR_NO_MATCH,
-      fmt::format("bundle {}: family {}: no variant serves the request ({}); nearest is {}: {}; "
-                  "of all:\n{}",
-                  bundle.name(), family, request.text(), nearest->name, least.text(), lines)};
+  return {NVFP4RT_ERROR_NO_MATCH,
+          fmt::format("bundle {}: family {}: no variant serves the request ({}); {}; of all:\n{}",
+                      bundle.name(), family, request.text(), nearest.text(), lines)};
 }
 
 Result<const Variant *> selectVariant(const Bundle &bundle, std::string_view family,

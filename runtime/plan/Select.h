@@ -16,9 +16,22 @@ namespace nvfp4rt {
 std::optional<Error> wrongFields(const Bundle &bundle, std::string_view family,
                                  const Request &request);
 
+/// Of the variants that refuse a request the nearest (G4): the one with the most passed terms, and
+/// of those the one whose failed term is closest to the request's value.
+class Nearest {
+public:
+  void consider(std::string_view variant, const Mismatch &miss);
+  std::string_view variant() const { return variant_; }
+  /// "nearest is VARIANT: expected requests in [3, 4], found 5".
+  std::string text() const;
+
+private:
+  std::string_view variant_;
+  Mismatch miss_;
+};
+
 /// The error of a request that no guard holds for: wrongFields(), else NVFP4RT_ERROR_NO_MATCH with
-/// the nearest variant, the one with the most passed terms and of those the one whose failed term
-/// is closest to the value, and the text of explainRequest().
+/// the nearest variant and the text of explainRequest().
 Error whyNone(const Bundle &bundle, std::string_view family, const Request &request);
 
 /// The variant of `family` whose guard holds; at most one does. Borrowed from the bundle. Walks the

@@ -5,6 +5,7 @@
 
 #include "runtime/bundle/Bundle.h"
 
+#include <cerrno>
 #include <cstring>
 #include <fmt/core.h>
 #include <fstream>
@@ -26,7 +27,12 @@ public:
   std::string text(const SourceLine &at) {
     auto [it, fresh] = files.try_emplace(at.file);
     if (fresh) {
-      std::ifstream in(root + "/" + at.file);
+      const std::string path = root + "/" + at.file;
+      std::ifstream in(path);
+      if (!in)
+        reportWarning(fmt::format("cannot read '{}': {}; --source-root names the folder of the "
+                                  "templates' source tree",
+                                  path, std::strerror(errno)));
       for (std::string line; std::getline(in, line);)
         it->second.push_back(line);
     }

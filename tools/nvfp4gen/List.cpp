@@ -1,5 +1,6 @@
 //===- List.cpp - nvfp4gen list and nvfp4gen explain ------------------------===//
 
+#include "runtime/plan/Select.h"
 #include "tools/nvfp4gen/Commands.h"
 #include "tools/nvfp4gen/LoadedSpec.h"
 
@@ -121,9 +122,12 @@ int runExplain(const ExplainOptions &options) {
 
   ordered_json lines = ordered_json::array();
   const Variant *serves = nullptr;
+  nvfp4rt::Nearest nearest;
   for (const Variant *variant : variants) {
     std::optional<nvfp4rt::Mismatch> miss = nvfp4rt::mismatch(variant->guard, request);
-    if (!miss)
+    if (miss)
+      nearest.consider(variant->name, *miss);
+    else
       serves = variant;
     if (!options.json) // the runtime's words (nvfp4rt_explain)
       fmt::print("{}: {}\n", variant->name, miss ? miss->text() : "match");
@@ -135,13 +139,15 @@ int runExplain(const ExplainOptions &options) {
     ordered_json json = {{"request", request.text()},
                          {"serves", serves ? ordered_json(serves->name) : ordered_json()},
                          {"kernel", serves ? ordered_json(serves->symbol) : ordered_json()},
+                         {"nearest", serves ? ordered_json() : ordered_json(nearest.variant())},
                          {"variants", std::move(lines)}};
     fmt::print("{}\n", json.dump(2));
   }
   if (serves)
     return kExitDone;
-  return reportError(fmt::format("spec {}: no variant of {} serves the step ({})",
-                                 loaded->spec.name, options.family, request.text()));
+  return reportError(fmt::format("spec {}: no variant of {} serves the step ({}); {}",
+                                 loaded->spec.name, options.family, request.text(),
+                                 nearest.text()));
 }
 
 } // namespace nvfp4gen

@@ -98,8 +98,13 @@ TEST_F(Cli, ExplainRefusesStepsThatNothingServes) {
   EXPECT_THAT(many.out, HasSubstr("expected requests in [3, 4], found 5"));
   EXPECT_THAT(many.err, HasSubstr("no variant of topk serves the step (phase = decode, "
                                   "query_len = 1, requests = 5"));
+  // Its first line names the nearest variant (G4).
+  EXPECT_THAT(many.err.substr(0, many.err.find('\n')),
+              testing::EndsWith("; nearest is topk__hi2_b128_k16__decode_q1_b4: expected requests "
+                                "in [3, 4], found 5"));
   json asJson = json::parse(run({"explain", kTiny, "--family=topk", "--requests=5", "--json"}).out);
   EXPECT_EQ(asJson.at("serves"), nullptr);
+  EXPECT_EQ(asJson.at("nearest"), "topk__hi2_b128_k16__decode_q1_b4");
   // Every phase, named or implied.
   EXPECT_EQ(run({"explain", kTiny, "--family=topk", "--requests=4", "--q=0"}).exitCode, 0);
   EXPECT_EQ(
@@ -213,6 +218,11 @@ TEST_F(Cli, DisasmShowsTheTemplatesLines) {
   // The template, and a fragment in its own file; each with the text of the line.
   EXPECT_THAT(outcome.out, ContainsRegex("\ntemplates/kv_store/KvStore.cpp:[0-9]+: +[A-Za-z]"));
   EXPECT_THAT(outcome.out, ContainsRegex("\ntemplates/fragments/Quantize.cpp:[0-9]+: +[A-Za-z]"));
+  // Without the sources there are lines, and word of what is not there.
+  Outcome bare = run({"disasm", path, "--variant", kernel, "--source", "--source-root", folder});
+  EXPECT_EQ(bare.exitCode, 0);
+  EXPECT_THAT(bare.err, HasSubstr("warning: cannot read '" + folder.string() +
+                                  "/templates/kv_store/KvStore.cpp': No such file or directory"));
   std::string path2 = build(kTiny, "plain.hsaco");
   EXPECT_THAT(run({"diff", path, path2}).out, HasSubstr(" 0 with other code"));
   EXPECT_EQ(run({"verify", path, "--family=kv_store", "--no-check"}).exitCode, 0);
