@@ -63,14 +63,37 @@ private:
   bool terminal;
 };
 
+/// A place that cannot take what is built is refused before the kernels are compiled, not after.
+llvm::Error checkFolder(const std::string &output, llvm::StringRef folder) {
+  namespace sysfs = llvm::sys::fs;
+  std::error_code code = sysfs::access(folder, sysfs::AccessMode::Write);
+  if (!code && !sysfs::is_directory(folder))
+    code = std::make_error_code(std::errc::not_a_directory);
+  if (code)
+    return llvm::createStringError(
+        fmt::format("output '{}': expected a folder that can be written to, '{}', found: {}",
+                    output, folder.str(), code.message()));
+  return llvm::Error::success();
+}
+
+llvm::Error checkFile(const std::string &output) {
+  if (output.empty() || llvm::sys::fs::is_directory(output))
+    return llvm::createStringError(fmt::format("output '{}': expected the name of a file, found {}",
+                                               output, output.empty() ? "none" : "a folder"));
+  llvm::StringRef folder = llvm::sys::path::parent_path(output);
+  return checkFolder(output, folder.empty() ? "." : folder);
+}
+
 int emitStage(const BuildCommandOptions &options, const LoadedSpec &loaded, const StageName &stage,
               const BuildOptions &buildOptions) {
-  auto kernels = emitKernels(loaded.spec, loaded.list, stage.stage, buildOptions);
-  if (!kernels)
-    return reportError(kernels.takeError());
   if (std::error_code code = llvm::sys::fs::create_directories(options.output))
     return reportError(
         fmt::format("cannot create folder '{}': {}", options.output, code.message()));
+  if (llvm::Error error = checkFolder(options.output, options.output))
+    return reportError(std::move(error));
+  auto kernels = emitKernels(loaded.spec, loaded.list, stage.stage, buildOptions);
+  if (!kernels)
+    return reportError(kernels.takeError());
   ordered_json files = ordered_json::array();
   for (const auto &[symbol, text] : *kernels) {
     llvm::SmallString<128> path(options.output);
@@ -205,6 +228,8 @@ int runBuild(const BuildCommandOptions &options) {
     if (stage.option == options.emit)
       return emitStage(options, *loaded, stage, buildOptions);
 
+  if (llvm::Error error = checkFile(options.output))
+    return reportError(std::move(error));
   llvm::Expected<std::unique_ptr<Cache>> cache = openCache(options.cache);
   if (!cache)
     return reportError(cache.takeError());

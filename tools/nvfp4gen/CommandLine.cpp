@@ -178,9 +178,14 @@ void Commands::addExplain() {
                           explain.json);
   addSpec(command, explain.spec);
   command->add_option("--family", explain.family, "Kernel family")->required();
-  command->add_option("--requests", explain.requests, "Requests in the step")->required();
-  command->add_option("--q", explain.queryLen,
-                      "Query rows a request; 0, ragged, is prefill (default: 1)");
+  // CLI11 reads a number that is too large as the largest: a range refuses both.
+  command->add_option("--requests", explain.requests, "Requests in the step")
+      ->required()
+      ->check(CLI::Range(int64_t{1}, int64_t{INT32_MAX}));
+  command
+      ->add_option("--q", explain.queryLen,
+                   "Query rows a request; 0, ragged, is prefill (default: 1)")
+      ->check(CLI::Range(int64_t{0}, int64_t{INT32_MAX}));
   command
       ->add_option("--phase", explain.phase,
                    "Phase of the step (default: decode for 1 row, verify for more, prefill for 0)")
@@ -290,7 +295,15 @@ void Commands::addVerify() {
                    "that differ")
       ->check(CLI::Range(1u, 64u));
   addFooter(command, "Checks, for --check and --no-check:\n" + gfx950emu::check::checkHelp());
-  command->add_option("--seed", verify.seed, "Seed of the random inputs");
+  command
+      ->add_option_function<std::string>(
+          "--seed",
+          [this](const std::string &text) {
+            if (llvm::StringRef(text).getAsInteger(10, verify.seed))
+              throw CLI::ValidationError("--seed", "expected a number below 2^64, found " + text);
+          },
+          "Seed of the random inputs")
+      ->type_name("UINT");
   command->callback([this, checks, noChecks] {
     using gfx950emu::check::Listed;
     if (*checks)
@@ -359,6 +372,14 @@ int runCommandLine(int argc, const char *const *argv) {
   Commands commands;
   try {
     commands.app.parse(argc, argv);
+  } catch (const CLI::RequiredError &error) {
+    // Of a word that is no command, the word is the news, not that a command is missing.
+    const std::vector<std::string> unknown = commands.app.remaining(/*recurse=*/true);
+    if (unknown.empty())
+      commands.app.exit(error);
+    else
+      commands.app.exit(CLI::ExtrasError(unknown));
+    return kExitUsage;
   } catch (const CLI::ParseError &error) {
     // --help and --version arrive here too, with exit code 0.
     return commands.app.exit(error) == 0 ? kExitDone : kExitUsage;

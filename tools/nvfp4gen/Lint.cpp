@@ -5,6 +5,7 @@
 #include "compiler/lint/HazardRules.h"
 #include "tools/nvfp4gen/Commands.h"
 
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 
 #include <chrono>
@@ -95,11 +96,20 @@ std::string lintRules() {
 }
 
 int runLint(const LintOptions &options) {
+  auto refuse = [&](const std::string &found) {
+    return reportError(fmt::format("{}: expected a readable file, found: {}", options.file, found));
+  };
+  llvm::sys::fs::file_status status;
+  if (std::error_code code = llvm::sys::fs::status(options.file, status))
+    return refuse(code.message());
+  // A pipe would block, and a device has no end.
+  if (!llvm::sys::fs::is_regular_file(status))
+    return refuse(llvm::sys::fs::is_directory(status) ? "a folder" : "a special file");
+  // Volatile: read, never mapped, so that a file cut short meanwhile is no fault signal.
   auto file = llvm::MemoryBuffer::getFile(options.file, /*IsText=*/false,
-                                          /*RequiresNullTerminator=*/false);
+                                          /*RequiresNullTerminator=*/false, /*IsVolatile=*/true);
   if (!file)
-    return reportError(
-        fmt::format("cannot read '{}': {}", options.file, file.getError().message()));
+    return refuse(file.getError().message());
   llvm::StringRef bytes = (*file)->getBuffer();
   auto start = std::chrono::steady_clock::now();
   nvfp4rt::Result<lint::LintReport> report =

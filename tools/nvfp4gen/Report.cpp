@@ -20,7 +20,10 @@ int reportError(llvm::Error error) {
   llvm::handleAllErrors(
       std::move(error),
       // A spec's diagnostics begin with their own position, as a compiler's do.
-      [](const SpecError &spec) { spec.log(llvm::errs()); },
+      [](const SpecError &spec) {
+        spec.log(llvm::errs());
+        llvm::errs() << '\n';
+      },
       [](const llvm::ErrorInfoBase &other) { reportError(other.message()); });
   return kExitFailed;
 }

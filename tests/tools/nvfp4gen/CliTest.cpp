@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -28,6 +29,93 @@ TEST_F(Cli, UsageErrorsExitWithTwo) {
   EXPECT_EQ(run({"build", "--help"}).exitCode, 0);
 }
 
+TEST_F(Cli, UsageErrorsNameTheWordThatIsWrong) {
+  EXPECT_THAT(run({"frobnicate"}).err, HasSubstr("frobnicate"));
+  EXPECT_THAT(run({"cache", "frobnicate"}).err, HasSubstr("frobnicate"));
+  EXPECT_THAT(run({"cache"}).err, HasSubstr("A subcommand is required"));
+}
+
+// Numbers that a field cannot hold are refused, not cut to its largest.
+TEST_F(Cli, NumbersOutOfRangeAreRefused) {
+  std::string tiny = kSpecs + "tiny.toml";
+  for (const char *number : {"0", "-1", "2147483648", "99999999999999999999"})
+    EXPECT_EQ(run({"explain", tiny, "--family=topk", std::string("--requests=") + number}).exitCode,
+              2)
+        << number;
+  EXPECT_EQ(run({"explain", tiny, "--family=topk", "--requests=1", "--q=-1"}).exitCode, 2);
+  for (const char *seed : {"-1", "18446744073709551616", "", "1x"}) {
+    Outcome outcome = run({"verify", folder / "none.hsaco", std::string("--seed=") + seed});
+    EXPECT_EQ(outcome.exitCode, 2) << seed;
+    EXPECT_THAT(outcome.err, HasSubstr("--seed")) << seed;
+  }
+  EXPECT_EQ(run({"verify", folder / "none.hsaco", "--seed=18446744073709551615"}).exitCode, 1);
+}
+
+/// Runs a line of a shell.
+int shell(const std::string &line) {
+  int status = std::system(line.c_str());
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+// What could not be printed is not done, whichever way a command prints.
+TEST_F(Cli, OutputThatIsLostIsAFailure) {
+  std::string bundle = buildTiny(), err = folder / "err", tiny = kSpecs + "tiny.toml";
+  const std::vector<std::string> commands = {"list " + tiny,
+                                             "list " + tiny + " --json",
+                                             "inspect " + bundle,
+                                             "lint " + bundle,
+                                             "diff " + bundle + " " + bundle,
+                                             "cache stat",
+                                             "completion bash",
+                                             "--help",
+                                             "build " + tiny + " -o " + bundle};
+  for (const std::string &command : commands) {
+    EXPECT_EQ(shell(NVFP4GEN " " + command + " >/dev/full 2>" + err), 1) << command;
+    EXPECT_THAT(read(err), HasSubstr("nvfp4gen: error: stdout: expected to write every result, "
+                                     "found: "))
+        << command;
+  }
+}
+
+TEST_F(Cli, ClosedDescriptorsAreNoPlaceForAFile) {
+  std::string tiny = kSpecs + "tiny.toml", path = folder / "closed.hsaco";
+  for (const char *options : {" --json", "", " --no-cache --json"}) {
+    fs::remove(path);
+    EXPECT_EQ(shell(NVFP4GEN " build " + tiny + " -o " + path + options + " <&- >&- 2>&-"), 0)
+        << options;
+    EXPECT_EQ(read(path), read(buildTiny())) << options;
+  }
+}
+
+// No command waits for a pipe, or reads a device that has no end.
+TEST_F(Cli, InputsAreRegularFiles) {
+  std::string pipe = folder / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  for (const char *command : {"list", "inspect", "disasm", "lint", "verify", "bench"})
+    for (const std::string &path : {pipe, folder.string(), std::string("/dev/zero")}) {
+      std::string line = std::string("timeout 20 " NVFP4GEN " ") + command + " " + path;
+      EXPECT_EQ(shell(line + " >/dev/null 2>" + (folder / "err").string()), 1) << line;
+      EXPECT_THAT(read(folder / "err"),
+                  testing::ContainsRegex(path + ": (error: |open: )?expected a re"))
+          << line;
+    }
+  EXPECT_THAT(run({"inspect", folder}).err, testing::EndsWith("found a folder\n"));
+}
+
+// The folder is looked at before the kernels are compiled.
+TEST_F(Cli, PlacesThatTakeNoBundleAreRefusedFirst) {
+  std::ofstream(folder / "file") << "x";
+  for (const std::string &output : {(folder / "none" / "x.hsaco").string(), folder.string(),
+                                    (folder / "file" / "x.hsaco").string(), std::string()}) {
+    Outcome outcome = run({"build", kSpecs + "tiny.toml", "--no-cache", "-o", output});
+    EXPECT_EQ(outcome.exitCode, 1);
+    EXPECT_THAT(outcome.err, testing::StartsWith("nvfp4gen: error: output '" + output + "'"));
+  }
+  Outcome stage = run({"build", kSpecs + "tiny.toml", "--emit=mlir", "-o", folder / "file"});
+  EXPECT_EQ(stage.exitCode, 1);
+  EXPECT_THAT(stage.err, testing::StartsWith("nvfp4gen: error: output '"));
+}
+
 TEST_F(Cli, SpecErrorsComeWithTheirPositions) {
   fs::path spec = folder / "bad.toml";
   std::ofstream(spec) << "schema = 1\nname = \"x\"\n[model]\nq_headz = 16\n";
@@ -35,6 +123,7 @@ TEST_F(Cli, SpecErrorsComeWithTheirPositions) {
   EXPECT_EQ(outcome.exitCode, 1);
   EXPECT_THAT(outcome.err, HasSubstr(spec.string() + ":4:1: error: "));
   EXPECT_THAT(outcome.err, HasSubstr("q_heads"));
+  EXPECT_THAT(outcome.err, testing::EndsWith("\n"));
   EXPECT_EQ(run({"list", folder / "missing.toml"}).exitCode, 1);
 }
 
