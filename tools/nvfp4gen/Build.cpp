@@ -11,6 +11,7 @@
 
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 namespace nvfp4gen {
@@ -42,26 +43,51 @@ const char *originName(Origin origin) {
   return "";
 }
 
+/// Columns of the terminal on stderr; 0 when it is none.
+unsigned terminalColumns() {
+  winsize size{};
+  if (!::isatty(STDERR_FILENO))
+    return 0;
+  return ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col : 80;
+}
+
 /// Progress goes to stderr, so that stdout holds the report alone: a line that is rewritten on a
 /// terminal, a line a kernel elsewhere.
 class Progress {
 public:
-  explicit Progress(size_t total) : total(total), terminal(::isatty(STDERR_FILENO)) {}
+  explicit Progress(size_t total) : total(total) {}
   void operator()(const KernelReport &report) {
     ++done;
     std::string time = report.origin == Origin::Compiled
                            ? fmt::format("{:.0f} ms", report.seconds * 1e3)
                            : originName(report.origin);
-    fmt::print(stderr, "{}[{}/{}] {} {}{}", terminal ? "\r\x1b[K" : "", done, total, report.symbol,
-               time, terminal ? "" : "\n");
-    if (terminal && done == total)
+    std::string line = fmt::format("[{}/{}] {} {}", done, total, report.symbol, time);
+    const unsigned columns = terminalColumns();
+    if (!columns) {
+      fmt::print(stderr, "{}\n", line);
+      return;
+    }
+    line.resize(std::min<size_t>(line.size(), columns - 1)); // one that wraps is not rewritten
+    fmt::print(stderr, "\r\x1b[K{}", line);
+    open = true;
+  }
+  ~Progress() {
+    if (open)
       fmt::print(stderr, "\n");
   }
+  Progress(const Progress &) = delete;
 
 private:
   size_t total, done = 0;
-  bool terminal;
+  bool open = false;
 };
+
+/// Run a build and show its progress, whose line has ended when this returns.
+template <typename Builder> auto withProgress(BuildOptions options, size_t kernels, Builder build) {
+  Progress progress(kernels);
+  options.progress = [&](const KernelReport &report) { progress(report); };
+  return build(options);
+}
 
 /// A place that cannot take what is built is refused before the kernels are compiled, not after.
 llvm::Error checkFolder(const std::string &output, llvm::StringRef folder) {
@@ -91,7 +117,10 @@ int emitStage(const BuildCommandOptions &options, const LoadedSpec &loaded, cons
         fmt::format("cannot create folder '{}': {}", options.output, code.message()));
   if (llvm::Error error = checkFolder(options.output, options.output))
     return reportError(std::move(error));
-  auto kernels = emitKernels(loaded.spec, loaded.list, stage.stage, buildOptions);
+  auto kernels =
+      withProgress(buildOptions, loaded.list.kernels.size(), [&](const BuildOptions &shown) {
+        return emitKernels(loaded.spec, loaded.list, stage.stage, shown);
+      });
   if (!kernels)
     return reportError(kernels.takeError());
   ordered_json files = ordered_json::array();
@@ -218,10 +247,8 @@ int runBuild(const BuildCommandOptions &options) {
   llvm::Expected<LoadedSpec> loaded = loadWithVariants(options.spec);
   if (!loaded)
     return reportError(loaded.takeError());
-  Progress progress(loaded->list.kernels.size());
   BuildOptions buildOptions;
   buildOptions.jobs = options.jobs;
-  buildOptions.progress = [&](const KernelReport &report) { progress(report); };
   buildOptions.lowering.debugLines = options.debugLines;
   buildOptions.backend = options.backend == "comgr" ? Backend::Comgr : Backend::LLD;
   for (const StageName &stage : kStages)
@@ -234,7 +261,10 @@ int runBuild(const BuildCommandOptions &options) {
   if (!cache)
     return reportError(cache.takeError());
   buildOptions.cache = cache->get();
-  llvm::Expected<Bundle> bundle = buildBundle(loaded->spec, loaded->list, buildOptions);
+  llvm::Expected<Bundle> bundle =
+      withProgress(buildOptions, loaded->list.kernels.size(), [&](const BuildOptions &shown) {
+        return buildBundle(loaded->spec, loaded->list, shown);
+      });
   if (!bundle)
     return reportError(bundle.takeError());
   if (llvm::Error error = writeFileAtomically(options.output, bundle->bytes))

@@ -4,11 +4,13 @@
 #include "tests/tools/nvfp4gen/CliFixture.h"
 
 #include <csignal>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <pty.h>
 #include <set>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -100,6 +102,53 @@ TEST_F(Cli, InputsAreRegularFiles) {
           << line;
     }
   EXPECT_THAT(run({"inspect", folder}).err, testing::EndsWith("found a folder\n"));
+}
+
+/// What a command prints to a terminal of 40 columns.
+std::string onATerminal(std::vector<const char *> words) {
+  words.push_back(nullptr);
+  winsize size{24, 40, 0, 0};
+  int terminal = -1;
+  pid_t child = ::forkpty(&terminal, nullptr, nullptr, &size);
+  if (child == 0) {
+    ::execv(NVFP4GEN, const_cast<char **>(words.data()));
+    ::_exit(127);
+  }
+  std::string text;
+  char buffer[4096];
+  for (ssize_t got; (got = ::read(terminal, buffer, sizeof(buffer))) > 0;)
+    text.append(buffer, size_t(got));
+  ::close(terminal);
+  ::waitpid(child, nullptr, 0);
+  return text;
+}
+
+// On a terminal a line that fits is rewritten; an error after it begins a line of its own.
+TEST_F(Cli, ProgressOfATerminalIsOneLine) {
+  std::string text = read(kSpecs + "tiny.toml"), spec = folder / "refused.toml";
+  for (auto [from, to] : {std::pair{"\nkv_heads = 2", "\nkv_heads = 4"},
+                          {"\nindex_heads = 2", "\nindex_heads = 4"},
+                          {"q_heads = 16", "q_heads = 64"},
+                          {"page_size = 128", "page_size = 256"}}) {
+    ASSERT_NE(text.find(from), std::string::npos) << from;
+    text.replace(text.find(from), std::strlen(from), to);
+  }
+  std::ofstream(spec) << text;
+  std::string path = folder / "x.hsaco";
+  std::string shown = onATerminal({"nvfp4gen", "build", spec.c_str(), "-o", path.c_str(), "-j1"});
+  size_t error = shown.find("nvfp4gen: error: kernel '");
+  ASSERT_NE(error, std::string::npos) << shown;
+  ASSERT_GT(error, 0u);
+  EXPECT_EQ(shown[error - 1], '\n') << shown;
+  const std::string rewrite = "\r\x1b[K";
+  size_t lines = 0;
+  for (size_t at = shown.find(rewrite); at != std::string::npos; ++lines) {
+    size_t begin = at + rewrite.size(), end = shown.find('\r', begin);
+    EXPECT_LT(end - begin, 40u);
+    EXPECT_EQ(shown[begin], '[');
+    at = shown.find(rewrite, begin);
+  }
+  EXPECT_GT(lines, 3u);
 }
 
 // The folder is looked at before the kernels are compiled.
