@@ -87,6 +87,13 @@ nvfp4gen_status readOptions(const nvfp4gen_options *given, Request &request) {
     return fail(NVFP4GEN_ERROR_INVALID_ARGUMENT,
                 "nvfp4gen_build: options.reserved: expected 0, found " +
                     std::to_string(given->reserved));
+  if (given->jobs > kMaxJobs)
+    return fail(NVFP4GEN_ERROR_INVALID_ARGUMENT, "nvfp4gen_build: options.jobs: expected at most " +
+                                                     std::to_string(kMaxJobs) + ", found " +
+                                                     std::to_string(given->jobs));
+  if (given->cache_dir && !*given->cache_dir)
+    return fail(NVFP4GEN_ERROR_INVALID_ARGUMENT,
+                "nvfp4gen_build: options.cache_dir: expected a folder's name or NULL, found \"\"");
   request.options.jobs = given->jobs;
   if (given->cancelled)
     request.options.cancelled = [given] { return given->cancelled(given->user) != 0; };

@@ -32,6 +32,8 @@ enum class Backend : uint8_t {
   Comgr, ///< ROCm's library, which also has to read the kernels' metadata back
 };
 
+inline constexpr unsigned kMaxJobs = 1024;
+
 struct BuildOptions {
   unsigned jobs = 0; ///< kernels lowered at once; 0 = one a core
   /// Called after each kernel, from the thread that built it, one call at a time.

@@ -53,7 +53,7 @@ typedef struct nvfp4gen_progress {
  * borrowed for the call. */
 typedef struct nvfp4gen_options {
   size_t struct_size;
-  uint32_t jobs;         /* kernels built at once; 0 = one a core */
+  uint32_t jobs;         /* kernels built at once, at most 1024; 0 = one a core */
   uint32_t reserved;     /* 0 */
   const char *cache_dir; /* folder of the cache that nvfp4gen uses too; NULL = no cache */
   uint64_t cache_bytes;  /* size of it; 0 = 1 GiB */

@@ -2,6 +2,7 @@
 
 #include "tools/nvfp4gen/CommandLine.h"
 
+#include "compiler/bundle/Build.h"
 #include "tools/gfx950emu/check/Switches.h"
 #include "tools/nvfp4gen/Commands.h"
 
@@ -149,7 +150,7 @@ void Commands::addBuild() {
           ->add_option("--emit", build.emit, "Write a stage of every kernel instead of the bundle")
           ->check(CLI::IsMember({"mlir", "llvm", "asm", "obj"}));
   command->add_option("-j,--jobs", build.jobs, "Kernels built at once (default: one a core)")
-      ->check(CLI::Range(1u, 1024u));
+      ->check(CLI::Range(1u, kMaxJobs));
   command
       ->add_option(
           "--backend", build.backend,

@@ -121,6 +121,14 @@ TEST(GeneratorApi, ArgumentsAreChecked) {
   options = noOptions();
   options.reserved = 1;
   refuses(nvfp4gen_build(spec.data(), 1, "x", &options, &bundle), "reserved: expected 0, found 1");
+  options = noOptions();
+  options.jobs = UINT32_MAX;
+  refuses(nvfp4gen_build(spec.data(), 1, "x", &options, &bundle),
+          "jobs: expected at most 1024, found 4294967295");
+  options = noOptions();
+  options.cache_dir = "";
+  refuses(nvfp4gen_build(spec.data(), 1, "x", &options, &bundle),
+          "cache_dir: expected a folder's name or NULL");
   EXPECT_EQ(nvfp4gen_bundle_data(nullptr), nullptr);
   EXPECT_EQ(nvfp4gen_bundle_size(nullptr), 0u);
   nvfp4gen_bundle_destroy(nullptr);
