@@ -12,7 +12,7 @@ PACKAGES=(
   clang-22 lld-22 llvm-22-dev llvm-22-tools libmlir-22-dev mlir-22-tools liblld-22-dev libclang-rt-22-dev
   libfmt-dev libtomlplusplus-dev nlohmann-json3-dev libcli11-dev libexpected-dev libssl-dev
   zlib1g-dev libzstd-dev
-  libgtest-dev libbenchmark-dev
+  libgtest-dev libgmock-dev libbenchmark-dev
   python3 mypy pkgconf
   libamdhip64-dev libamd-comgr-dev
 )
