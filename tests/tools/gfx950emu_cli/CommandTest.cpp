@@ -35,6 +35,36 @@ TEST_F(Command, RunsAKernelOnFiles) {
   EXPECT_EQ(read<float>("a.bin"), a);
 }
 
+// What could not be printed is not done; a closed stdout is no place for an output file.
+TEST_F(Command, OutputThatIsLostIsAFailure) {
+  for (const std::string &arguments : {"disasm " + object, "audit " + object,
+                                       std::string("audit --table"), std::string("--help")}) {
+    std::string line = GFX950EMU " " + arguments + " >/dev/full 2>" + path("err");
+    EXPECT_NE(std::system(line.c_str()), 0) << line;
+    std::vector<char> error = read<char>("err");
+    EXPECT_EQ(std::string(error.begin(), error.end()),
+              "gfx950emu: error: stdout: expected to write every result, found: No space left on "
+              "device\n")
+        << line;
+  }
+  std::string command = "run " + object + " --kernel at_most_64 --grid 1 --block 64 --arg out:";
+  ASSERT_EQ(run(command + path("open.bin") + ":300").exitCode, 0);
+  std::string closed = GFX950EMU " " + command + path("closed.bin") + ":300 <&- >&- 2>&-";
+  EXPECT_EQ(std::system(closed.c_str()), 0);
+  EXPECT_EQ(read<unsigned>("closed.bin"), read<unsigned>("open.bin"));
+}
+
+TEST_F(Command, SeedsThatDoNotFitAreRefused) {
+  for (const char *seed : {"-1", "18446744073709551616", "1x"}) {
+    Outcome outcome =
+        run("run " + object + " --kernel at_most_64 --grid 1 --block 64 --seed=" + seed +
+            " --arg out:" + path("out.bin") + ":300");
+    EXPECT_EQ(outcome.exitCode, 2) << seed;
+    EXPECT_NE(outcome.output.find("--seed: expected a number below 2^64"), std::string::npos)
+        << outcome.output;
+  }
+}
+
 TEST_F(Command, ReportsWhatIsNeverWritten) {
   std::string common = "run " + object +
                        " --kernel at_most_64 --grid 1 --block 64 --arg out:" + path("out.bin") +
@@ -83,7 +113,7 @@ TEST_F(Command, UsageErrors) {
   };
   std::string kernel = "run " + object + " --kernel no_arguments";
   expectUsage("", "A subcommand is required");
-  expectUsage("frobnicate", "A subcommand is required");
+  expectUsage("frobnicate", "not expected: frobnicate");
   expectUsage("run " + object + " --grid 1 --block 1", "--kernel");
   expectUsage(kernel + " --block 64", "--grid");
   expectUsage(kernel + " --grid 0 --block 64", "--grid: expected");

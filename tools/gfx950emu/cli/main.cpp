@@ -2,6 +2,7 @@
 
 #include "tools/gfx950emu/cli/Arguments.h"
 #include "tools/gfx950emu/cli/Commands.h"
+#include "tools/support/StandardFiles.h"
 
 #include "llvm/Support/raw_ostream.h"
 
@@ -46,8 +47,15 @@ int parseAndRun(int argc, char **argv) {
                        "Run once only: bytes of `out` that are never written are not reported");
   runCommand->add_option("--threads", run.options.threads, "CPU threads (default: one a core)")
       ->check(CLI::Range(1u, 1024u));
-  runCommand->add_option("--seed", run.options.seed,
-                         "Permutes workgroup and wave order (0: ascending)");
+  runCommand
+      ->add_option_function<std::string>(
+          "--seed",
+          [&](const std::string &text) { // CLI11 would cut what does not fit
+            if (llvm::StringRef(text).getAsInteger(10, run.options.seed))
+              throw CLI::ValidationError("--seed", "expected a number below 2^64, found " + text);
+          },
+          "Permutes workgroup and wave order (0: ascending)")
+      ->type_name("UINT");
   runCommand
       ->add_option("--seeds", run.seeds,
                    "Run in so many orders, from --seed upwards, each on one thread and from the "
@@ -108,6 +116,14 @@ int parseAndRun(int argc, char **argv) {
 
   try {
     app.parse(argc, argv);
+  } catch (const CLI::RequiredError &error) {
+    // Of a word that is no command, the word is the news, not that a command is missing.
+    const std::vector<std::string> unknown = app.remaining(/*recurse=*/true);
+    if (unknown.empty())
+      app.exit(error);
+    else
+      app.exit(CLI::ExtrasError(unknown));
+    return exitUsage;
   } catch (const CLI::ParseError &error) {
     // --help and --version arrive here too, with exit code 0.
     return app.exit(error) == 0 ? exitDone : exitUsage;
@@ -118,10 +134,21 @@ int parseAndRun(int argc, char **argv) {
 } // namespace
 
 int main(int argc, char **argv) {
-  try {
-    return parseAndRun(argc, argv);
-  } catch (const std::exception &error) {
-    llvm::errs() << "gfx950emu: error: unexpected failure: " << error.what() << '\n';
+  auto fail = [](const std::string &why) {
+    llvm::errs() << "gfx950emu: error: " << why << '\n';
     return exitFile;
+  };
+  if (const std::string why = support::openStandardFiles(); !why.empty())
+    return fail("stdin, stdout, stderr: " + why);
+  int result = exitFile;
+  try {
+    result = parseAndRun(argc, argv);
+  } catch (const std::exception &error) {
+    return fail(std::string("unexpected failure: ") + error.what());
   }
+  const std::string why = support::lostOutput();
+  if (why.empty())
+    return result;
+  fail("stdout: expected to write every result, found: " + why);
+  return result == exitDone ? exitFile : result;
 }
