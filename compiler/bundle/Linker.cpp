@@ -29,8 +29,12 @@ llvm::Error linkError(const llvm::Twine &what) {
 llvm::Expected<std::string> linkObjects(llvm::ArrayRef<std::string> objects) {
   // lld reads and writes files.
   llvm::SmallString<128> folder;
-  if (std::error_code code = llvm::sys::fs::createUniqueDirectory("nvfp4gen-link", folder))
-    return linkError("cannot create a temporary folder: " + code.message());
+  if (std::error_code code = llvm::sys::fs::createUniqueDirectory("nvfp4gen-link", folder)) {
+    llvm::SmallString<128> place;
+    llvm::sys::path::system_temp_directory(/*erasedOnReboot=*/true, place);
+    return linkError("cannot create a temporary folder in '" + place +
+                     "' (TMPDIR): " + code.message());
+  }
   llvm::scope_exit cleanup(
       [&] { std::ignore = llvm::sys::fs::remove_directories(folder, /*IgnoreErrors=*/true); });
   auto inFolder = [&](const llvm::Twine &name) {

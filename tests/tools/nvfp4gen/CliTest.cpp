@@ -104,6 +104,15 @@ TEST_F(Cli, InputsAreRegularFiles) {
   EXPECT_THAT(run({"inspect", folder}).err, testing::EndsWith("found a folder\n"));
 }
 
+TEST_F(Cli, ATemporaryFolderThatIsNotThereIsNamed) {
+  ::setenv("TMPDIR", "/nonexistent/tmp", 1);
+  Outcome outcome = run({"build", kSpecs + "tiny.toml", "--no-cache", "-o", folder / "x.hsaco"});
+  ::unsetenv("TMPDIR");
+  EXPECT_EQ(outcome.exitCode, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("link: cannot create a temporary folder in "
+                                     "'/nonexistent/tmp' (TMPDIR): No such file or directory"));
+}
+
 /// What a command prints to a terminal of 40 columns.
 std::string onATerminal(std::vector<const char *> words) {
   words.push_back(nullptr);
