@@ -240,6 +240,9 @@ def tokens_of(block: int, length: int) -> range:
 
 
 def main() -> None:
+    if len(sys.argv) != 2:
+        print("usage: decode_step.py BUNDLE", file=sys.stderr)
+        sys.exit(2)
     random.seed(1)
     prompts = [1200, 300, 128, 0]
     with nvfp4rt.Bundle.open(sys.argv[1]) as bundle:

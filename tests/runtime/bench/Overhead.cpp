@@ -288,6 +288,8 @@ int main(int argc, char **argv) {
   if (argc > 2)
     die("expected at most one argument, a bundle");
   const ByteVector bytes = argc == 2 ? readBytes(argv[1]) : bundleOfManyVariants();
+  if (bytes.empty())
+    die("expected a bundle that can be read and is not empty");
   makeLaunchesEmpty();
   const auto add = [](const char *name, auto function) {
     return benchmark::RegisterBenchmark(name, function)->Repetitions(5);

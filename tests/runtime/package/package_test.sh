@@ -34,6 +34,8 @@ test_files() {
   local lib=$PREFIX/$LIBDIR soname=libnvfp4rt.so.${VERSION%.*} file
   for file in "$BINDIR"/{nvfp4gen,gfx950emu} "$LIBDIR"/libnvfp4rt.{so,a} "$LIBDIR"/libgfx950emu-hip.so \
               include/{nvfp4rt.h,nvfp4rt_args.h,nvfp4rt_version.h,nvfp4rt.hpp,gfx950emu_hip.h} \
+              "$LIBDIR"/libnvfp4gen.so include/nvfp4gen.h share/man/man1/nvfp4gen.1 \
+              share/bash-completion/completions/nvfp4gen share/zsh/site-functions/_nvfp4gen \
               share/nvfp4gen/specs/tiny.toml "$LIBDIR"/pkgconfig/nvfp4rt.pc \
               "$LIBDIR"/cmake/nvfp4rt/nvfp4rtConfig{,Version}.cmake \
               "$PYTHONDIR"/nvfp4rt/{__init__.py,_installed.py,py.typed}; do
@@ -100,6 +102,15 @@ test_find_package() {
   "$CMAKE" -S "$SCRATCH/decode_step" -B "$SCRATCH/build" >/dev/null
   "$CMAKE" --build "$SCRATCH/build" >/dev/null
   "$CTEST" --test-dir "$SCRATCH/build" --verbose
+
+  # Without a bundle both say how they are called.
+  local status run
+  for run in "$SCRATCH/build/decode_step" "$PYTHON $SCRATCH/decode_step/decode_step.py"; do
+    status=0
+    PYTHONPATH=$PREFIX/$PYTHONDIR NVFP4RT_HIP_LIBRARY=$PREFIX/$LIBDIR/libgfx950emu-hip.so $run >/dev/null 2>"$SCRATCH/usage" || status=$?
+    expect "exit code of $run" 2 "$status"
+    grep -E '^usage: decode_step(\.py)? BUNDLE$' "$SCRATCH/usage" || fail "no usage: $(cat "$SCRATCH/usage")"
+  done
 }
 
 # C programs with the shared library, and C++ ones with the archive alone.
