@@ -302,6 +302,13 @@ unsigned Bundle::repairs() const {
 llvm::Expected<Bundle> buildBundle(const Spec &spec, const VariantList &list,
                                    const BuildOptions &options) {
   Clock::time_point start = Clock::now();
+  if (options.backend == Backend::Comgr) { // refused before the kernels are compiled, not after
+    llvm::Expected<Comgr> comgr = Comgr::load();
+    if (!comgr)
+      return comgr.takeError();
+    if (llvm::Error unknown = comgr->checkArch(spec.target.arch))
+      return std::move(unknown);
+  }
   llvm::Expected<Bundle> bundle = Builder(spec, list, options).build();
   if (bundle)
     bundle->totalSeconds = secondsSince(start);

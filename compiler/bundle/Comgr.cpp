@@ -87,23 +87,7 @@ llvm::Expected<std::string> readData(const ComgrApi &api, Handle set, int kind) 
   return bytes;
 }
 
-llvm::Error checkArch(const ComgrApi &api, const std::string &isa, llvm::StringRef arch,
-                      const std::string &description) {
-  size_t count = 0;
-  if (llvm::Error error = check(api, api.get_isa_count(&count), "get_isa_count"))
-    return error;
-  for (size_t i = 0; i < count; ++i) {
-    const char *name = nullptr;
-    if (llvm::Error error = check(api, api.get_isa_name(i, &name), "get_isa_name"))
-      return error;
-    if (isa == name)
-      return llvm::Error::success();
-  }
-  return comgrError(description + " does not know the ISA " + isa + "; use a ROCm that knows " +
-                    arch +
-                    ", or --backend=lld, which links the same "
-                    "kernels without comgr");
-}
+std::string isaOf(llvm::StringRef arch) { return ("amdgcn-amd-amdhsa--" + arch).str(); }
 
 llvm::Expected<std::string> metadataText(const ComgrApi &api, Handle node) {
   size_t size = 0;
@@ -165,11 +149,29 @@ std::string Comgr::description() const {
          api->path + ")";
 }
 
+llvm::Error Comgr::checkArch(llvm::StringRef arch) const {
+  const std::string isa = isaOf(arch);
+  size_t count = 0;
+  if (llvm::Error error = check(*api, api->get_isa_count(&count), "get_isa_count"))
+    return error;
+  for (size_t i = 0; i < count; ++i) {
+    const char *name = nullptr;
+    if (llvm::Error error = check(*api, api->get_isa_name(i, &name), "get_isa_name"))
+      return error;
+    if (isa == name)
+      return llvm::Error::success();
+  }
+  return comgrError(description() + " does not know the ISA " + isa + "; use a ROCm that knows " +
+                    arch +
+                    ", or --backend=lld, which links the same "
+                    "kernels without comgr");
+}
+
 llvm::Expected<std::string> Comgr::link(llvm::ArrayRef<std::string> objects,
                                         llvm::StringRef arch) const {
-  std::string isa = ("amdgcn-amd-amdhsa--" + arch).str();
-  if (llvm::Error error = checkArch(*api, isa, arch, description()))
+  if (llvm::Error error = checkArch(arch))
     return std::move(error);
+  const std::string isa = isaOf(arch);
 
   Owned input(api->destroy_data_set), output(api->destroy_data_set), info(api->destroy_action_info);
   for (Owned *set : {&input, &output})

@@ -28,8 +28,10 @@ public:
   Comgr &operator=(Comgr &&) = delete;
   ~Comgr();
 
-  /// Link relocatable objects of architecture `arch` to a shared code object. An architecture that
-  /// this comgr does not know is an error that names it and the way out.
+  /// An architecture that this comgr does not know is an error that names it and the way out.
+  llvm::Error checkArch(llvm::StringRef arch) const;
+
+  /// Link relocatable objects of architecture `arch`, which is checked, to a shared code object.
   llvm::Expected<std::string> link(llvm::ArrayRef<std::string> objects, llvm::StringRef arch) const;
 
   /// Names of the kernels in a code object, as comgr reads its metadata; sorted.

@@ -80,15 +80,18 @@ TEST(ComgrLink, NamesTheIsaItDoesNotKnowAndTheWayOut) {
   EXPECT_THAT(message, HasSubstr("--backend=lld"));
 }
 
-// The whole build stops there; it does not go on with another linker.
+// The whole build stops there, before a kernel is compiled; it does not go on with another linker.
 TEST(ComgrLink, BuildOfAnUnknownIsaFails) {
   load();
   Spec spec = test::specOf("tiny");
   BuildOptions options;
   options.backend = Backend::Comgr;
+  size_t kernels = 0;
+  options.progress = [&](const KernelReport &) { ++kernels; };
   llvm::Expected<Bundle> bundle = buildBundle(spec, test::variantsOf(spec, "topk"), options);
   ASSERT_FALSE(bool(bundle));
   EXPECT_THAT(llvm::toString(bundle.takeError()), HasSubstr("does not know the ISA"));
+  EXPECT_EQ(kernels, 0u);
 }
 
 TEST(ComgrLink, SaysWhyLinkingFailed) {
