@@ -186,11 +186,12 @@ inline constexpr FieldRow kFields[] = {
     {Table::Model, "dtype", "dtype of activations",
      SymbolType{
          set<&Spec::model, &ModelSpec::dtype>, symbols::dtype, std::size(symbols::dtype), {}}},
-    {Table::Model, "norm_eps", "epsilon of the q and k norms",
+    {Table::Model, "norm_eps", "epsilon of the q and k norms, which the host passes to the kernels",
      NumberType{set<&Spec::model, &ModelSpec::normEps>}},
     {Table::Model, "rotary_dim", "leading dims that RoPE turns, 0 for none",
      IntegerType{set<&Spec::model, &ModelSpec::rotaryDim>, 0, 1024, 2}},
-    {Table::Model, "qk_scale", "factor of q.k in attention and index score",
+    {Table::Model, "qk_scale",
+     "factor of q.k in attention and index score, which the host passes to the kernels",
      NumberType{set<&Spec::model, &ModelSpec::qkScale>}},
 
     {Table::Cache, "kv_format", "format of the K and V pools",

@@ -81,7 +81,9 @@ int main(int argc, char **argv) try {
   std::string spec;
   unsigned runs = 5;
   bool check = false;
-  CLI::App app{"Time and memory of nvfp4gen build, as ratios against their budgets", "build_speed"};
+  CLI::App app{"Time and memory of nvfp4gen build against the budgets of a deployment like "
+               "MiniMax-M3.1 at TP4",
+               "build_speed"};
   app.add_option("spec", spec, "Spec (TOML)")->required();
   app.add_option("--runs", runs, "Runs of each kind; the best counts")->check(CLI::Range(1u, 100u));
   app.add_flag("--check", check, "Exit with 1 when a budget is missed");
