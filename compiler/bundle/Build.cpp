@@ -148,11 +148,9 @@ private:
 
   /// An object is a function of its MLIR, the flags, and what lowers it.
   CacheKey objectKey(const KernelPlan &plan, const EmittedKernel &kernel) const {
-    std::string block;
-    for (uint32_t size : plan.block)
-      block += std::to_string(size) + " ";
-    return cacheKey({"object", plan.symbol, block, flags, toolchainVersion(), identity.toolchain,
-                     kLoweringSourcesSha256, kernel.text(options.lowering.debugLines)});
+    return cacheKey({"object", plan.symbol, kernelFlags(plan), flags, toolchainVersion(),
+                     identity.toolchain, kLoweringSourcesSha256,
+                     kernel.text(options.lowering.debugLines)});
   }
   /// Comgr's version is not known before it is asked, so only objects are kept of its bundles.
   bool keepsBundle() const { return options.cache && options.backend == Backend::LLD; }

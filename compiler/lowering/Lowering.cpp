@@ -23,6 +23,7 @@ namespace {
 constexpr const char *kTriple = "amdgcn-amd-amdhsa";
 /// Where a kernel does not ask for packed fp32 (KernelPlan).
 constexpr const char *kFeatures = "-packed-fp32-ops";
+constexpr const char *kPackedFp32 = "+packed-fp32-ops";
 
 // Hidden arguments and everything else a kernel does not use (rule G7). Without these LLVM reserves
 // 256 bytes of hidden arguments in every kernel.
@@ -71,7 +72,7 @@ void setAttributes(llvm::Module &module, const KernelPlan &plan, const TargetSpe
   std::string size = std::to_string(plan.block[0] * plan.block[1] * plan.block[2]);
   function->addFnAttr("amdgpu-flat-work-group-size", size + "," + size);
   function->addFnAttr("target-cpu", target.arch);
-  function->addFnAttr("target-features", plan.packedFp32 ? "+packed-fp32-ops" : kFeatures);
+  function->addFnAttr("target-features", plan.packedFp32 ? kPackedFp32 : kFeatures);
 }
 
 void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
@@ -113,6 +114,13 @@ std::string loweringFlags(const TargetSpec &target, const LoweringOptions &optio
     flags += std::string(" ") + name;
   if (options.debugLines)
     flags += " -gline-tables-only";
+  return flags;
+}
+
+std::string kernelFlags(const KernelPlan &plan) {
+  std::string flags = plan.packedFp32 ? kPackedFp32 : kFeatures;
+  for (uint32_t size : plan.block)
+    flags += " " + std::to_string(size);
   return flags;
 }
 

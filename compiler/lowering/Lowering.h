@@ -28,10 +28,13 @@ struct LoweringOptions {
 
 /// Compile flags that change code or what is beside it; part of the build id.
 std::string loweringFlags(const TargetSpec &target, const LoweringOptions &options);
+/// What of a kernel's plan changes its code beside the MLIR: workgroup size, packed fp32.
+std::string kernelFlags(const KernelPlan &plan);
 /// "LLVM 22.1.8"
 std::string toolchainVersion();
 
-/// A kernel as its template emitted it: everything that decides its machine code except the flags.
+/// A kernel as its template emitted it: everything that decides its machine code except the flags,
+/// those of the target (loweringFlags) and its own (kernelFlags).
 /// Kernels of a build are lowered on several threads, each with a context of its own.
 class EmittedKernel {
 public:

@@ -276,6 +276,20 @@ TEST_F(CacheTest, FlagsArePartOfTheKey) {
   EXPECT_EQ(build(v6, list).count(Origin::Compiled), 1u);
 }
 
+// What a plan says beside the MLIR of its template.
+TEST_F(CacheTest, FlagsOfAKernelArePartOfTheKey) {
+  Spec spec = specOf("tiny");
+  VariantList list = variantsOf(spec, "sparse_attention_merge");
+  build(spec, list);
+  VariantList scalar = list;
+  ASSERT_TRUE(scalar.kernels[0].packedFp32);
+  scalar.kernels[0].packedFp32 = false;
+  spec.sha256.assign(64, '1'); // an edited generator is another; its bundles are others
+  EXPECT_EQ(build(spec, scalar).count(Origin::Compiled), 1u);
+  spec.sha256.assign(64, '2');
+  EXPECT_EQ(build(spec, list).count(Origin::Compiled), 0u) << "the clean twin";
+}
+
 // Damage of any entry: reported, compiled again, the same bytes, and whole from then on.
 TEST_F(CacheTest, DamageIsRepairedByTheNextBuild) {
   Spec spec = specOf("tiny");
