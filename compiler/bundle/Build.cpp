@@ -243,10 +243,15 @@ llvm::Error Builder::buildKernel(size_t index, KernelReport &report) {
       return lowered.takeError();
     object = std::move(*lowered);
   }
-  if (llvm::Error refused = lintKernel(plan, spec.target, options.lowering, *object, report))
-    return refused;
+  // The gates say "spills" in one line, the lint would list every access to scratch. What the lint
+  // repairs is another object.
   if (llvm::Error refused = passGates(plan, *object, report))
     return refused;
+  if (llvm::Error refused = lintKernel(plan, spec.target, options.lowering, *object, report))
+    return refused;
+  if (report.repairs > 0)
+    if (llvm::Error refused = passGates(plan, *object, report))
+      return refused;
   if (key && report.origin == Origin::Compiled)
     options.cache->store(*key, *object);
   objects[index] = std::move(*object);

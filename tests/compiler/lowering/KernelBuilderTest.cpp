@@ -70,11 +70,8 @@ TEST(KernelBuilder, CodeObjectVersionFollowsTheTarget) {
 TEST(KernelBuilder, PackedFp32OnRequest) {
   KernelPlan plan = test::kernel("pairs", [](KernelBuilder &kb) {
     Val lane = kb.zext(kb.workitemId(0), kb.i64Type()) << 4;
-    llvm::SmallVector<Val> x =
-        kb.elements(kb.load(kb.vectorType(4, kb.f32Type()), kb.offset(kb.arg("k.base"), lane), 16));
-    for (unsigned i = 0; i < 4; ++i)
-      kb.store(kb.fma(x[i], x[i], x[i]) * x[i],
-               kb.offset(kb.arg("k_payload.base"), lane + int64_t(4 * i)), 4);
+    Val x = kb.load(kb.vectorType(4, kb.f32Type()), kb.offset(kb.arg("k.base"), lane), 16);
+    kb.store(kb.fma(x, x, x) * x, kb.offset(kb.arg("k_payload.base"), lane), 16);
   });
   EXPECT_THAT(lower(plan, Stage::Assembly), AllOf(HasSubstr("v_fma"), Not(HasSubstr("v_pk_"))));
   plan.packedFp32 = true;
