@@ -1,4 +1,4 @@
-//===- Parts.cpp - what launches of the readers are made of -------------------===//
+//===- Parts.cpp - what launches are made of ----------------------------------===//
 //
 // Owns: what Parts.h declares.
 //

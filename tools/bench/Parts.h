@@ -1,13 +1,15 @@
-//===- Parts.h - what launches of the readers are made of ---------------------===//
+//===- Parts.h - what launches are made of ------------------------------------===//
 //
-// Owns: what the benches of the block selectors and of attention share below the step:
-// buffers of a launch, fields of a guard, the block table, id lists and the score scale.
+// Owns: how the benches of the writers run a launch; what those of the block selectors
+// and of attention share below the step: buffers of a launch, fields of a guard, the
+// block table, id lists and the score scale.
 //
 //===------------------------------------------------------------------------===//
 #ifndef NVFP4GEN_TOOLS_BENCH_PARTS_H
 #define NVFP4GEN_TOOLS_BENCH_PARTS_H
 
 #include "tools/bench/Device.h"
+#include "tools/bench/FamilyBenches.h"
 
 #include <cstdint>
 #include <deque>
@@ -21,6 +23,26 @@ namespace bench {
 
 template <typename T> tl::unexpected<Error> errorOf(Result<T> &result) {
   return tl::unexpected(std::move(result.error()));
+}
+
+/// Run a writer, which is measured by the row. `Launch` prepares the arguments and the demand of a
+/// launch from what `configOf` reads of its variant.
+template <typename Launch, typename ConfigOf>
+Result<Outcome> runRows(Device &device, const Shape &shape, const char *family, ConfigOf configOf) {
+  auto variant = device.select(family, shape);
+  if (!variant)
+    return errorOf(variant);
+  auto config = configOf(**variant);
+  if (!config)
+    return errorOf(config);
+  Launch launch(device, *config, shape);
+  if (auto prepared = launch.prepare(); !prepared)
+    return errorOf(prepared);
+  auto measured = device.measure(**variant, launch.args);
+  if (!measured)
+    return errorOf(measured);
+  launch.demand.units = static_cast<uint64_t>(shape.rows());
+  return Outcome{launch.demand, std::move(*measured)};
 }
 
 constexpr int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }

@@ -6,6 +6,7 @@
 //===------------------------------------------------------------------------===//
 #include "tools/bench/FamilyBenches.h"
 #include "tools/bench/Inputs.h"
+#include "tools/bench/Parts.h"
 
 #include "runtime/include/nvfp4rt_args.h"
 
@@ -185,20 +186,7 @@ private:
 };
 
 Result<Outcome> run(Device &device, const Shape &shape) {
-  auto variant = device.select("qk_norm_rope_store", shape);
-  if (!variant)
-    return tl::unexpected(std::move(variant.error()));
-  auto config = configOf(**variant);
-  if (!config)
-    return tl::unexpected(std::move(config.error()));
-  Launch launch(device, *config, shape);
-  if (auto prepared = launch.prepare(); !prepared)
-    return tl::unexpected(std::move(prepared.error()));
-  auto measured = device.measure(**variant, launch.args);
-  if (!measured)
-    return tl::unexpected(std::move(measured.error()));
-  launch.demand.units = static_cast<uint64_t>(shape.rows());
-  return Outcome{launch.demand, std::move(*measured)};
+  return runRows<Launch>(device, shape, "qk_norm_rope_store", configOf);
 }
 
 } // namespace
